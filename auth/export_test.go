@@ -86,7 +86,7 @@ func ProveLogin(q *LoginQueue, username, address string) { q.prove(username, add
 // QueueProven returns how many logins a queue remembers.
 func QueueProven(q *LoginQueue) int { return q.proven.latest.Len() }
 
-// QueueKnows tells whether a queue remembers a login.
+// QueueKnows reports whether a queue remembers a login.
 func QueueKnows(q *LoginQueue, username, address string) bool {
 	return q.proven.has(share{block: string(OriginOf(address)), who: accountOf(username)}, q.clock())
 }

@@ -138,7 +138,7 @@ func newForeignKind(of ForeignHash) (foreignKind, error) {
 	return s.kind(of.Algorithm, of.Cost), nil
 }
 
-// Verify tells whether stored is a hash of password; the form of stored tells its kind.
+// Verify reports whether stored is a hash of password; the form of stored tells its kind.
 // salts are the columns that hashes name.
 //
 // An empty stored means that there is no such user: the result is false, after the work
@@ -180,7 +180,7 @@ func (f *ForeignHashes) Verify(ctx context.Context, password, stored string, sal
 	return match && possible, unreadable
 }
 
-// Knows tells whether a stored hash has one of the forms, so that its user may log in.
+// Knows reports whether a stored hash has one of the forms, so that its user may log in.
 func (f *ForeignHashes) Knows(stored string, salts map[string]string) bool {
 	stored = strings.TrimRight(stored, " ")
 	if stored == "" || isLocked(stored) {

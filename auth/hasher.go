@@ -93,7 +93,7 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	return encoded, nil
 }
 
-// Verify tells whether encoded is a hash of password. An empty encoded means that there
+// Verify reports whether encoded is a hash of password. An empty encoded means that there
 // is no such user: the result is false, after the same work. It is also false for a
 // password that is empty or too long. A hash that cannot be read is an error, as is a
 // context that ends before there is room.
@@ -113,7 +113,7 @@ func (h *Hasher) Verify(ctx context.Context, password, encoded string) (bool, er
 	return match && possible, err
 }
 
-// matchesArgon2id tells whether encoded, whose cost was judged, is a hash of password. The caller
+// matchesArgon2id reports whether encoded, whose cost was judged, is a hash of password. The caller
 // has a slot.
 func matchesArgon2id(password, encoded string) (bool, error) {
 	defer collect()

@@ -12,9 +12,9 @@ import (
 // Keyring returned is shared and must not be changed.
 type Key struct {
 	Name    string
-	Hashes  []KeyHash // several while the key is rotated
-	Expires time.Time // zero = never
-	Allowed []bool    // by the gateway's operation number; what is not in it is denied
+	Hashes  []KeyHash      // several while the key is rotated
+	Expires time.Time      // zero = never
+	Allowed []bool         // by the gateway's operation number; what is not in it is denied
 	Rights  mapping.Rights // to fields; nil for all of them
 	Bounds  Bounds
 	Stale   bool // requests may ask for records of a copy while the administration is away
@@ -49,7 +49,7 @@ func (k *Key) By(hash [32]byte) *KeyHash {
 	return nil
 }
 
-// May tells whether the key may call an operation. It denies by default.
+// May reports whether the key may call an operation. It denies by default.
 func (k *Key) May(operation int) bool {
 	return operation >= 0 && operation < len(k.Allowed) && k.Allowed[operation]
 }
@@ -57,7 +57,7 @@ func (k *Key) May(operation int) bool {
 // Addresses are those from which a key may be used: everywhere if there are none.
 type Addresses []netip.Prefix
 
-// Hold tells whether the key may be used from that address. An invalid address is in no list.
+// Hold reports whether the key may be used from that address. An invalid address is in no list.
 func (a Addresses) Hold(address netip.Addr) bool {
 	address = address.Unmap().WithZone("")
 	return len(a) == 0 || slices.ContainsFunc(a, func(p netip.Prefix) bool { return p.Contains(address) })
@@ -75,7 +75,7 @@ func unmapped(networks []netip.Prefix) []netip.Prefix {
 	return all
 }
 
-// With tells whether the key may be used by a client that showed that certificate; nil
+// With reports whether the key may be used by a client that showed that certificate; nil
 // for none.
 func (k *Key) With(certificate *[32]byte) bool {
 	return len(k.Certificates) == 0 || certificate != nil && slices.Contains(k.Certificates, *certificate)

@@ -14,7 +14,7 @@ type KeyEnds struct {
 // Know replaces what is known: from when on each hash is refused.
 func (e *KeyEnds) Know(all map[[32]byte]time.Time) { e.of.Store(&all) }
 
-// passed tells whether a hash has ended at now. It allocates nothing. A nil KeyEnds knows none.
+// passed reports whether a hash has ended at now. It allocates nothing. A nil KeyEnds knows none.
 func (e *KeyEnds) passed(hash [32]byte, now time.Time) bool {
 	if e == nil || e.of.Load() == nil {
 		return false

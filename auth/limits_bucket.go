@@ -57,7 +57,7 @@ func (b *bucket) room(rate Rate) Room {
 // longest is a wait far longer than any sensible one, but far from an overflow.
 const longest = 100 * 365 * 24 * time.Hour
 
-// full tells whether the bucket equals a new one at now.
+// full reports whether the bucket equals a new one at now.
 func (b *bucket) full(now time.Time) bool {
 	return b.taken-now.Sub(b.takenAt).Seconds()*b.perSecond < rounding
 }

@@ -222,6 +222,6 @@ func (r *Resets) keep(ctx context.Context, user User) (token string, err error) 
 	return token, nil
 }
 
-// mayReset tells whether a new password would let this user log in here. An
+// mayReset reports whether a new password would let this user log in here. An
 // external user's password belongs to another application.
 func mayReset(u User) bool { return !u.Blocked && !u.External && mapping.IsEmail(u.Email) }

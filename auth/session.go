@@ -31,7 +31,7 @@ type Session struct {
 	Expires time.Time
 }
 
-// Live tells whether the session is still valid at now: up to Expires, not at
+// Live reports whether the session is still valid at now: up to Expires, not at
 // it.
 func (s *Session) Live(now time.Time) bool { return now.Before(s.Expires) }
 
@@ -51,7 +51,7 @@ func (s *Session) Expired(now time.Time) error {
 	return ErrNoSession
 }
 
-// OpenedBefore tells whether the session was opened before its user's sessions were
+// OpenedBefore reports whether the session was opened before its user's sessions were
 // ended. It compares what the login read of the user, not clocks.
 func (s *Session) OpenedBefore(end time.Time) bool { return s.User.SessionsEnd.Before(end) }
 
@@ -92,6 +92,6 @@ type KeyEnder interface {
 	EndKey(ctx context.Context, hash [32]byte) error
 	// ReviveKey takes the hash for ended no more.
 	ReviveKey(ctx context.Context, hash [32]byte) error
-	// KeyEnded tells whether the hash was ended within MaxTTL.
+	// KeyEnded reports whether the hash was ended within MaxTTL.
 	KeyEnded(ctx context.Context, hash [32]byte) (bool, error)
 }

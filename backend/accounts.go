@@ -61,7 +61,7 @@ func judgeAccount(ctx context.Context, err error) (Outcome, error) {
 	}
 }
 
-// isTimeout tells whether a call took too long, by its deadline or by one that
+// isTimeout reports whether a call took too long, by its deadline or by one that
 // the driver sets itself.
 func isTimeout(ctx context.Context, err error) bool {
 	return errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)

@@ -92,7 +92,7 @@ type Attempt struct {
 	at     Progress
 }
 
-// Answered tells whether there is an answer to keep.
+// Answered reports whether there is an answer to keep.
 func (a *Attempt) Answered() bool { return a.answer != nil }
 
 // Recall returns the answer that was given under the key before.

@@ -31,7 +31,7 @@ type Change struct {
 	held map[*mapping.Field]mapping.Record // what hold has read
 }
 
-// sets tells whether the change gives the field a new value.
+// sets reports whether the change gives the field a new value.
 func (c *Change) sets(i int) bool {
 	v := c.Patch.Values[i]
 	return !v.IsAbsent() && (c.Op == mapping.OpCreate || v != c.Before.Values[i])
@@ -145,13 +145,13 @@ func relatedIDs(ctx context.Context, tx Reader, c *Change) error {
 	return found.Err()
 }
 
-// refers tells whether the change makes the field refer to another record. An array
+// refers reports whether the change makes the field refer to another record. An array
 // element refers to its new parent, which is not stored yet.
 func (c *Change) refers(f *mapping.Field) bool {
 	return c.sets(f.Index) || f.ReferenceBy != "" && c.sets(c.Resource.Field(f.ReferenceBy).Index)
 }
 
-// exists tells whether the client sees a record. With hold it also keeps the record from
+// exists reports whether the client sees a record. With hold it also keeps the record from
 // being deleted until the transaction ends, which a store with foreign keys does by
 // itself.
 func exists(ctx context.Context, tx Reader, client auth.Client, r *mapping.Resource, id mapping.Value, hold bool) (bool, error) {
@@ -233,7 +233,7 @@ func uniqueness(ctx context.Context, tx Reader, c *Change) error {
 	return found.Err()
 }
 
-// another tells whether a record other than the changed one has the value of f that the
+// another reports whether a record other than the changed one has the value of f that the
 // change sets, within the scope of f's uniqueness.
 func another(ctx context.Context, tx Reader, c *Change, f *mapping.Field) (bool, error) {
 	q := Query{Client: c.Client, Limit: 2, Fields: []int{c.Resource.ID}, Decides: true}

@@ -162,7 +162,7 @@ func (c *Client) Offer() Offer {
 	return o
 }
 
-// Ready tells whether the administration answers. It asks even while the
+// Ready reports whether the administration answers. It asks even while the
 // circuit is open.
 func (c *Client) Ready(ctx context.Context) error {
 	p, ok := optional[Pinger](c.driver)

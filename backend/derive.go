@@ -10,7 +10,7 @@ import (
 
 // Derive sets in patch the fields that the interface derives from others: since when a
 // vehicle is advertised, and size and checksum of a document's content. before is the
-// record as stored, zero for a new one. writes tells whether the administration has a
+// record as stored, zero for a new one. writes reports whether the administration has a
 // column for a field; nil means that it has one for each. Fields that the administration
 // derives itself are not touched.
 func Derive(before, patch mapping.Record, now time.Time, writes func(*mapping.Resource, *mapping.Field) bool) {

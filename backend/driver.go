@@ -170,7 +170,7 @@ type Sharer interface {
 // everything.
 type Supporter interface {
 	Supports(r *mapping.Resource, op mapping.Scope) bool
-	// Writes tells whether the administration can store a field, even one that is
+	// Writes reports whether the administration can store a field, even one that is
 	// readonly for clients: for example publish_status, if vehicles can be published.
 	Writes(r *mapping.Resource, f *mapping.Field) bool
 }

@@ -26,12 +26,12 @@ func (f Filter) Operands() []mapping.Value {
 	return []mapping.Value{f.Value}
 }
 
-// Equal tells whether two filters are the same.
+// Equal reports whether two filters are the same.
 func (f Filter) Equal(o Filter) bool {
 	return f.Field == o.Field && f.Op == o.Op && f.Value == o.Value && slices.Equal(f.Values, o.Values)
 }
 
-// Matches tells whether the filter lets a value of the field through.
+// Matches reports whether the filter lets a value of the field through.
 func (f Filter) Matches(v mapping.Value) bool {
 	switch {
 	case f.Op == mapping.IsNull:

@@ -169,7 +169,7 @@ func (o Outcome) tells(client int64) error {
 	}
 }
 
-// isAnswer tells whether an error is the answer of a working administration, rather than
+// isAnswer reports whether an error is the answer of a working administration, rather than
 // its failure.
 func isAnswer(err error) bool {
 	if errors.Is(err, ErrNotFound) || isContention(err) {
@@ -187,7 +187,7 @@ type ownAnswer struct{ error }
 
 func (o ownAnswer) Unwrap() error { return o.error }
 
-// isContention tells whether a write failed only because others kept changing the same
+// isContention reports whether a write failed only because others kept changing the same
 // records.
 func isContention(err error) bool { return errors.Is(err, ErrStale) || errors.Is(err, ErrCollision) }
 

@@ -72,7 +72,7 @@ func rulesRaise(r *mapping.Resource, op mapping.Scope) []mapping.Reason {
 	return all
 }
 
-// judgedByRule tells whether a rule has its own message for a duplicate value of a unique
+// judgedByRule reports whether a rule has its own message for a duplicate value of a unique
 // field, or forbids to change the field at all.
 func judgedByRule(r *mapping.Resource, f *mapping.Field, op mapping.Scope) bool {
 	return slices.ContainsFunc(r.Rules, func(name string) bool {

@@ -18,10 +18,10 @@ type Rehearsal struct {
 // errRehearsed rolls back the transaction of a rehearsal that found nothing wrong.
 var errRehearsed = errors.New("this was a rehearsal")
 
-// RehearsesAll tells whether a rehearsal judges all that the write is judged by.
+// RehearsesAll reports whether a rehearsal judges all that the write is judged by.
 func (c *Client) RehearsesAll() bool { return c.driver.Capabilities().Atomic }
 
-// readsOnly tells whether a write is a rehearsal that sends nothing to the administration.
+// readsOnly reports whether a write is a rehearsal that sends nothing to the administration.
 func (w Write) readsOnly(c *Client) bool { return w.Rehearsal != nil && !c.RehearsesAll() }
 
 // unsent is a Tx whose writes are not sent: it returns the records as they were to be sent.

@@ -35,7 +35,7 @@ type Offer struct {
 	OwnRules bool
 }
 
-// Has tells whether there is an operation of a resource.
+// Has reports whether there is an operation of a resource.
 func (o Offer) Has(r *mapping.Resource, op mapping.Scope) bool {
 	return r != nil && (o.Supports == nil || o.Supports(r, op))
 }
@@ -73,7 +73,7 @@ func needs() map[string][]need {
 	}
 }
 
-// Carries tells whether the administration supports an endpoint that is not a resource.
+// Carries reports whether the administration supports an endpoint that is not a resource.
 func (o Offer) Carries(path string) bool {
 	switch path {
 	case "/backup/owner":

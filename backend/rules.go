@@ -92,7 +92,7 @@ func RuleRaises(name string) (all []mapping.Reason) {
 	return slices.Compact(all)
 }
 
-// DecidesDelete tells whether a rule of a resource can refuse to delete a record because of
+// DecidesDelete reports whether a rule of a resource can refuse to delete a record because of
 // the value of a field.
 func DecidesDelete(r *mapping.Resource, field string) bool {
 	all := rules()
@@ -154,7 +154,7 @@ func related(ctx context.Context, tx Reader, c *Change, f *mapping.Field, forUpd
 	return rec, err
 }
 
-// isNetherlands tells whether the country that a field refers to is NL.
+// isNetherlands reports whether the country that a field refers to is NL.
 func isNetherlands(ctx context.Context, tx Reader, c *Change, field string) (bool, error) {
 	country, err := related(ctx, tx, c, c.Resource.Field(field), false)
 	return country.Resource != nil && country.Get("code").Text() == "NL", err

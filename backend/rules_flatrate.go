@@ -67,7 +67,7 @@ func flatrateLine(ctx context.Context, tx Reader, c *Change) error {
 	return found.Err()
 }
 
-// sortOrderTaken tells whether another line of the flat rate has the same sort_order.
+// sortOrderTaken reports whether another line of the flat rate has the same sort_order.
 func sortOrderTaken(ctx context.Context, tx Reader, c *Change) (bool, error) {
 	f := c.Resource.Field("sort_order")
 	value := c.After.Values[f.Index]

@@ -6,7 +6,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// closed tells whether an order in that status takes no more changes, neither
+// closed reports whether an order in that status takes no more changes, neither
 // of itself nor of its lines.
 func closed(status mapping.Value) bool {
 	return status.Text() == "invoiced" || status.Text() == "cancelled"

@@ -100,7 +100,7 @@ func (c *Client) WriteSeveral(ctx context.Context, s *Several) error {
 	})
 }
 
-// ofItem tells whether an error is of one of the writes, and not of the administration.
+// ofItem reports whether an error is of one of the writes, and not of the administration.
 func ofItem(err error) bool {
 	_, refused := mapping.AsViolations(err)
 	return refused || errors.Is(err, ErrStale) || errors.Is(err, ErrUnexpected)

@@ -117,7 +117,7 @@ func (s *shares) leave(p party) {
 	s.give(p)
 }
 
-// fits tells whether a party may take one more slot.
+// fits reports whether a party may take one more slot.
 func (s *shares) fits(p party) bool {
 	has := s.taken[p]
 	return s.free > 0 && (has == 0 || has+1 < s.free) &&

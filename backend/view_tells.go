@@ -42,14 +42,14 @@ func (o Offer) TellsOf(of string, f *mapping.Field, r *mapping.Resource, op mapp
 	return ""
 }
 
-// refersTo tells whether a record of r is in use because of a field.
+// refersTo reports whether a record of r is in use because of a field.
 func refersTo(r *mapping.Resource, of string, f *mapping.Field) bool {
 	return slices.ContainsFunc(r.Referrers(), func(ref mapping.Referrer) bool {
 		return ref.Resource.Name == of && (ref.Field.Name == f.Name || ref.By != nil && ref.By.Name == f.Name)
 	})
 }
 
-// isPaired tells whether a value of the field stands in the way of one of another, or a default of the
+// isPaired reports whether a value of the field stands in the way of one of another, or a default of the
 // field in that of another record.
 func isPaired(r *mapping.Resource, f *mapping.Field) bool {
 	return f.After != "" || f.ReferenceBy != "" || f.Unique && (f.UniquePer != "" || f.Default != "") ||

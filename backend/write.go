@@ -259,7 +259,7 @@ func (c *Client) write(
 	return rec, err
 }
 
-// lookedEnough tells whether a write is not judged again after so many looks, and with
+// lookedEnough reports whether a write is not judged again after so many looks, and with
 // which error it ends.
 func lookedEnough(ctx context.Context, looks int, err error) (bool, error) {
 	if err == nil {

@@ -15,7 +15,7 @@ type Names string
 // NamesOf makes one text of names.
 func NamesOf(names []string) Names { return Names(strings.Join(names, ", ")) }
 
-// Has tells whether a name is among them.
+// Has reports whether a name is among them.
 func (n Names) Has(name string) bool { return slices.Contains(n.list(), name) }
 
 func (n Names) list() []string {
@@ -74,7 +74,7 @@ func (r Rule) with(f Fields) (Rule, error) {
 	return r, nil
 }
 
-// TakesFields tells whether the rule takes fields away.
+// TakesFields reports whether the rule takes fields away.
 func (r Rule) TakesFields() bool { return r.Without != "" || r.Only != "" }
 
 // fields are those that the rule takes away, as behind its method and path; "" for none.
@@ -106,7 +106,7 @@ func (r Rule) Takes(e Endpoint) []string {
 }
 
 // Taken are the fields of an endpoint that an allowlist takes away, whose entries for it all take
-// the same; ok tells whether it grants the endpoint.
+// the same; ok reports whether it grants the endpoint.
 func Taken(rules []Rule, e Endpoint) (fields []string, ok bool) {
 	for _, rule := range rules {
 		if rule.Matches(e.Method, e.Path) {

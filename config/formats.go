@@ -35,7 +35,7 @@ func orNone(is func(string) bool) func(string) bool {
 
 var keyName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 
-// IsKeyName tells whether an api_key may have that name.
+// IsKeyName reports whether an api_key may have that name.
 func IsKeyName(name string) bool { return keyName.MatchString(name) }
 
 func isEnvironment(text string) bool { return strings.TrimSpace(text) != "" && text != "demo" }
@@ -70,7 +70,7 @@ func isHost(text string) bool {
 	return len(text) <= 253 && hostForm.MatchString(text) && strings.Trim(text, "0123456789.") != ""
 }
 
-// isWeb tells whether text is an absolute URL of http or https, without a user.
+// isWeb reports whether text is an absolute URL of http or https, without a user.
 func isWeb(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
@@ -78,7 +78,7 @@ func isWeb(text string) bool {
 
 func isPublic(text string) bool { return isWeb(text) && !strings.ContainsAny(text, "?#") }
 
-// isWord tells whether text can be no address, which may hold a password.
+// isWord reports whether text can be no address, which may hold a password.
 func isWord(text string) bool { return !strings.ContainsAny(text, ":/@") }
 
 // isStore judges the form of a server's address; words are judged elsewhere. It refuses parameters

@@ -120,7 +120,7 @@ func beside(main, entry string) string {
 
 func hasMeta(path string) bool { return strings.ContainsAny(path, `*?[\`) }
 
-// leftover tells whether a file must be skipped although a pattern matches it: hidden
+// leftover reports whether a file must be skipped although a pattern matches it: hidden
 // files and those in hidden folders (the ..data of a mounted ConfigMap), and files that
 // editors and package managers leave behind.
 func leftover(pattern, path string) bool {
@@ -137,7 +137,7 @@ func leftover(pattern, path string) bool {
 	return slices.Contains([]string{".bak", ".orig", ".rej", ".swp", ".tmp", ".dpkg-old", ".dpkg-new", ".dpkg-dist", ".rpmsave", ".rpmnew"}, filepath.Ext(name))
 }
 
-// IsFolder tells whether there is a folder, or a link to one.
+// IsFolder reports whether there is a folder, or a link to one.
 func IsFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()

@@ -78,7 +78,7 @@ func (l *Loader) load() (*Config, error) {
 	return l.finish(main, now)
 }
 
-// Changed tells whether the files have changed since Load last read them, whether or not
+// Changed reports whether the files have changed since Load last read them, whether or not
 // that Load succeeded. It compares file attributes, reads the files that are too young
 // for their times to be reliable, and parses none.
 func (l *Loader) Changed() bool {

@@ -55,7 +55,7 @@ func keysByFile(c *Config) map[string][]string {
 	return all
 }
 
-// gone tells whether none of these keys exists any more, in any file.
+// gone reports whether none of these keys exists any more, in any file.
 func (l *loss) gone(names []string) bool {
 	return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return l.there[name] })
 }
@@ -105,7 +105,7 @@ func isFile(path string) bool {
 	return err == nil
 }
 
-// saysSo tells whether a file has api_keys: [] and did not have it before.
+// saysSo reports whether a file has api_keys: [] and did not have it before.
 func (l *loss) saysSo(file string) bool {
 	return slices.Contains(l.after.keyless, file) && !slices.Contains(l.before.keyless, file)
 }

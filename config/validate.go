@@ -53,7 +53,7 @@ func (c *checker) validate() {
 // leastToken is how long ops.token is, as 128 bits in base64.
 const leastToken = 22
 
-// collide tells whether two listeners would use the same port of an address. It does not
+// collide reports whether two listeners would use the same port of an address. It does not
 // resolve names, except localhost.
 func collide(a, b string) bool {
 	hostA, portA, errA := splitAddress(a)
@@ -107,7 +107,7 @@ func isDSN(text string) bool {
 	return false
 }
 
-// IsPostgres tells whether the address of a database is one of PostgreSQL; else it is a SQLite file.
+// IsPostgres reports whether the address of a database is one of PostgreSQL; else it is a SQLite file.
 func IsPostgres(dsn string) bool { return isDSN(dsn) && !strings.HasPrefix(dsn, "sqlite:") }
 
 // dsnFault is what is wrong with the address of a database; "" for nothing. It refuses a password
@@ -151,7 +151,7 @@ func (c *checker) callbacks() {
 	}
 }
 
-// isUnder tells whether a path is the one given or lies under it.
+// isUnder reports whether a path is the one given or lies under it.
 func isUnder(path, of string) bool { return path == of || strings.HasPrefix(path, of+"/") }
 
 // keys checks the api_keys of a file and resolves their dates in the time zone. That

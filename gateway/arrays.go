@@ -61,7 +61,7 @@ func (r *routes) rightTo(method, path string) childRight {
 
 func (c childRight) of(key *auth.Key) bool { return c.number == openToAll || key.May(c.number) }
 
-// mayUse tells whether an api_key's model has an array field. It allocates nothing.
+// mayUse reports whether an api_key's model has an array field. It allocates nothing.
 func (r *routes) mayUse(key *auth.Key, f *mapping.Field, use arrayUse) bool {
 	withheld := f.Withheld&use.writes() != 0
 	if f.Type != mapping.Array {
@@ -110,7 +110,7 @@ func (d *describer) arrayName() string {
 	return ""
 }
 
-// readsOrSends tells whether a request may use an array field that it named, and notes
+// readsOrSends reports whether a request may use an array field that it named, and notes
 // for the log which right that needs.
 func (x *Exchange) readsOrSends(f *mapping.Field, use arrayUse) bool {
 	if x.promised {
@@ -129,7 +129,7 @@ func (x *Exchange) readsOrSends(f *mapping.Field, use arrayUse) bool {
 	return false
 }
 
-// knows tells whether the caller may learn that the array field exists.
+// knows reports whether the caller may learn that the array field exists.
 func (x *Exchange) knows(f *mapping.Field, use arrayUse) bool {
 	if x.promised {
 		return !slices.Contains(x.without, f.Name)

@@ -34,7 +34,7 @@ func newBodyMemory(most int) *bodyMemory {
 	return &bodyMemory{most: most, free: most, lowest: most, spent: make(chan struct{}, 1), taken: map[int64]int{}}
 }
 
-// take takes room for a body of a client. waited tells whether it had to wait; ok is
+// take takes room for a body of a client. waited reports whether it had to wait; ok is
 // false if there was no room in time.
 func (m *bodyMemory) take(ctx context.Context, client int64, size int, patience time.Duration) (waited, ok bool) {
 	m.mu.Lock()
@@ -95,7 +95,7 @@ func (m *bodyMemory) force(client int64, size int) {
 	m.lowest = min(m.lowest, m.free)
 }
 
-// over tells whether a client has more than its share allows.
+// over reports whether a client has more than its share allows.
 func (m *bodyMemory) over(client int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -90,7 +90,7 @@ func (b *bulkRun) run(ctx context.Context) error {
 	return nil
 }
 
-// final tells whether a repetition would find nothing else to do.
+// final reports whether a repetition would find nothing else to do.
 func (r *bulkResult) final() bool {
 	return r.Status < http.StatusInternalServerError && (r.Errors == nil || r.Errors[0].Reason != string(mapping.IdempotencyInUse))
 }
@@ -163,7 +163,7 @@ func (b *bulkRun) part(i int) *backend.Idempotency {
 	return &backend.Idempotency{Key: b.once.Key + " " + strconv.Itoa(i), Sum: b.once.Sum, Life: b.once.Life}
 }
 
-// stops tells whether there is no use in trying the next record after that error.
+// stops reports whether there is no use in trying the next record after that error.
 func stops(err error) bool {
 	_, answered := mapping.AsViolations(err)
 	return !answered || mapping.Is(err, mapping.BackendUnavailable) || mapping.Is(err, mapping.BackendTimeout) || mapping.Is(err, mapping.BackendChanged)

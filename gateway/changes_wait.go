@@ -160,7 +160,7 @@ func (g *Gateway) judgeAgain(ctx context.Context, x *Exchange, owner webhook.Own
 	return refusal(permit(key, g.routes.endpoints[changesPath].list[http.MethodPost]), http.MethodPost, changesPath)
 }
 
-// look tells whether a request that waits is to be answered: there are changes, or there is
+// look reports whether a request that waits is to be answered: there are changes, or there is
 // something to refuse. It goes on from where Ready has looked last, and returns the cursor from
 // which to look on: nothing that concerns the client lies before it.
 func (g *Gateway) look(ctx context.Context, j webhook.Job, stored storedWait) (from string, found bool) {

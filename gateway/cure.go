@@ -211,7 +211,7 @@ func (g *Gateway) cureOfArray(x *Exchange) string {
 	}
 }
 
-// isPlainName tells whether a text may be the name of a parameter, and may be repeated.
+// isPlainName reports whether a text may be the name of a parameter, and may be repeated.
 func isPlainName(s string) bool {
 	return s != "" && len(s) <= 40 && strings.Trim(s, lettersAndDigits+"_-.[]<>") == ""
 }

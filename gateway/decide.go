@@ -10,7 +10,7 @@ import (
 
 // What an api_key may do is decided in this file and nowhere else.
 
-// hidesFrom tells whether an api_key meets what is behind this endpoint, because it was given
+// hidesFrom reports whether an api_key meets what is behind this endpoint, because it was given
 // nothing of the endpoint itself.
 func (e *Endpoint) hidesFrom(key *auth.Key) bool {
 	return e.hides != nil && !slices.ContainsFunc(e.all, func(op *Operation) bool { return key.May(op.Number) })
@@ -44,7 +44,7 @@ func (e *Endpoint) refuses(key *auth.Key) mapping.Reason {
 	return mapping.EndpointUnknown
 }
 
-// isFor tells whether an api_key has the rights to an operation that is not open to all: an
+// isFor reports whether an api_key has the rights to an operation that is not open to all: an
 // operation on several records needs the right to that on one, too.
 func (op *Operation) isFor(key *auth.Key) bool {
 	return key.May(op.Number) && (op.single == nil || key.May(op.single.Number))
@@ -111,6 +111,6 @@ func (op *Operation) Grant() (Grant, bool) {
 	return Grant{Method: op.Method, Path: op.Endpoint.Path}, !op.free()
 }
 
-// ByCallback tells whether the operation always answers by callback because the
+// ByCallback reports whether the operation always answers by callback because the
 // configuration says so, or the backend needs it.
 func (op *Operation) ByCallback() bool { return op.direct != nil || op.mustCall }

@@ -135,7 +135,7 @@ func (x *Exchange) Param(name string) string {
 	return ""
 }
 
-// HasParam tells whether a query parameter was given, be it empty.
+// HasParam reports whether a query parameter was given, be it empty.
 func (x *Exchange) HasParam(name string) bool {
 	return slices.ContainsFunc(x.Params, func(p Param) bool { return p.Name == name })
 }

@@ -183,7 +183,7 @@ func (x *Exchange) takeURI(g *Gateway, raw []byte) {
 	x.rawQuery = query
 }
 
-// isHTTP tells whether a target is an absolute http or https URL, and not a path that
+// isHTTP reports whether a target is an absolute http or https URL, and not a path that
 // contains ://.
 func isHTTP(scheme []byte) bool {
 	return bytes.EqualFold(scheme, []byte("http")) || bytes.EqualFold(scheme, []byte("https"))

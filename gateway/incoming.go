@@ -154,7 +154,7 @@ func (b *incoming) count(n int, err error, limit int) error {
 	}
 }
 
-// endsWell tells whether a body in chunks ended as it should: fasthttp also takes a
+// endsWell reports whether a body in chunks ended as it should: fasthttp also takes a
 // failed connection for the end. A trailer would be treated as part of the header, but no
 // proxy has judged it.
 func (b *incoming) endsWell() bool { return !b.conn.failed && b.header.Len() == b.fields }
@@ -178,7 +178,7 @@ func (x *Exchange) endBody() {
 	}
 }
 
-// drain reads the rest of the body, and tells whether the next request can follow. The answer waits
+// drain reads the rest of the body, and reports whether the next request can follow. The answer waits
 // for that.
 func (b *incoming) drain() bool {
 	return b.length-b.came <= drained && b.conn.SetReadDeadline(after(lingering)) == nil && b.skip(b.came+drained) == nil

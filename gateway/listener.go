@@ -91,7 +91,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// transient tells whether an accept failed because a resource ran out for now, or because
+// transient reports whether an accept failed because a resource ran out for now, or because
 // of that one connection: the listener itself still works.
 func transient(err error) bool {
 	for _, passes := range [...]syscall.Errno{

@@ -37,7 +37,7 @@ type Answer struct {
 	Deprecated    []DeprecatedUse
 	Status        int
 	Reason, Cause string // of the first error
-	Counted       string // the reason for counters that everybody may see: no cause that tells whether a user exists
+	Counted       string // the reason for counters that everybody may see: no cause that reports whether a user exists
 	Address       string
 }
 

@@ -96,7 +96,7 @@ func (d *describer) document() *openapi.Document {
 	return d.doc
 }
 
-// may tells whether the description holds an operation. A download is worth
+// may reports whether the description holds an operation. A download is worth
 // describing to those who can learn of an address, and what has to name a resource that can
 // be followed to those who may read one.
 func (d *describer) may(op *Operation) bool {
@@ -145,7 +145,7 @@ func (d *describer) addOperation(op *Operation) {
 	item.Set(op.Method, o)
 }
 
-// ages tells whether answers of an operation may say that something is going away.
+// ages reports whether answers of an operation may say that something is going away.
 func (d *describer) ages(op *Operation) bool {
 	goes := func(r *mapping.Resource) bool { return r.Deprecated != nil || r.HasDeprecated() }
 	if strings.HasPrefix(op.Endpoint.Path, changesPath) {
@@ -172,7 +172,7 @@ func (d *describer) component(name string, build func() *openapi.Schema) *openap
 	return openapi.Ref(name)
 }
 
-// keep keeps a component by a name where there is none of it, and tells whether that name is
+// keep keeps a component by a name where there is none of it, and reports whether that name is
 // now of one like it.
 func keep[V any](components *openapi.Map[V], name string, one V) bool {
 	kept, there := components.Get(name)

@@ -78,7 +78,7 @@ func (d *describer) newExample(r *mapping.Resource, parent *mapping.Field) opena
 	return exampleOfFields(fieldsOf(r, func(f *mapping.Field) bool { return f.Type != mapping.Array && d.creatable(f, parent) }), nil)
 }
 
-// sendable tells whether a body has only arrays that the api_key may send.
+// sendable reports whether a body has only arrays that the api_key may send.
 func (d *describer) sendable(r *mapping.Resource, body json.RawMessage) bool {
 	var members map[string]json.RawMessage
 	if r == nil || json.Unmarshal(body, &members) != nil {

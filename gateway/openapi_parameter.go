@@ -54,7 +54,7 @@ func (d *describer) pathParameter(op *Operation, name string) *openapi.Parameter
 	return p
 }
 
-// describable tells whether a parameter is described: of a list of names where there are some.
+// describable reports whether a parameter is described: of a list of names where there are some.
 // Filters are described one by one, but for ranges of texts and lists of flags or of times, which
 // are told of in words.
 func (d *describer) describable(op *Operation, p param) bool {

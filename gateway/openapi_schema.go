@@ -218,13 +218,13 @@ var (
 	everywhere = append([]string{"id", "created_at", "modified_at"}, flags...)
 )
 
-// creatable tells whether a field is sent with a new record. parent is the field of an array
+// creatable reports whether a field is sent with a new record. parent is the field of an array
 // element that refers to the record it is created with; nil for a record of its own.
 func (d *describer) creatable(f, parent *mapping.Field) bool {
 	return !f.Readonly && !f.Primary && f != parent && f.In(d.arrays(arraySend))
 }
 
-// changeable tells whether PUT may change a field, which a business rule forbids of one.
+// changeable reports whether PUT may change a field, which a business rule forbids of one.
 func changeable(r *mapping.Resource, f *mapping.Field) bool {
 	ruled := f.Name == "license_plate" && slices.Contains(r.Rules, "license_plate")
 	return !f.Readonly && !f.Primary && !f.Immutable && f.Withheld&mapping.InUpdates == 0 && f.Type != mapping.Array && !ruled

@@ -26,7 +26,7 @@ const (
 	StageServe     = "serve"
 )
 
-// ofPerson tells whether a browser asks, for somebody who is to read the answer.
+// ofPerson reports whether a browser asks, for somebody who is to read the answer.
 func (x *Exchange) ofPerson() bool { return testpage.Takes(x.header("Accept"), "text/html") }
 
 // awayRetry is when a client should try again while the gateway waits for what is behind it.

@@ -184,7 +184,7 @@ func (g *Gateway) etag(rec mapping.Record) string {
 	return `"` + model + "." + enchex.EncodeToString(sum[:12]) + `"`
 }
 
-// etagMatches tells whether a list of entity tags, as in If-Match and If-None-Match,
+// etagMatches reports whether a list of entity tags, as in If-Match and If-None-Match,
 // contains etag. A weak tag counts only if weak is set. A record without a tag is matched
 // by * only.
 func etagMatches(list, etag string, weak bool) bool {
@@ -203,7 +203,7 @@ func etagMatches(list, etag string, weak bool) bool {
 	return false
 }
 
-// unchanged tells whether the record of an entity tag is still the version that If-Match
+// unchanged reports whether the record of an entity tag is still the version that If-Match
 // names. The version of the model does not count, so a client may read from a gateway of
 // one version and write to one of the next.
 func unchanged(list, etag string) bool {
@@ -302,12 +302,12 @@ func (d *download) Read(piece []byte) (int, error) {
 	return d.Reader.Read(piece)
 }
 
-// isRange tells whether a Range header is one range of bytes. Other units must be
+// isRange reports whether a Range header is one range of bytes. Other units must be
 // ignored, and several ranges may be (RFC 9110).
 func isRange(asked []byte) bool {
 	_, _, err := fasthttp.ParseByteRange(asked, math.MaxInt)
 	return err == nil
 }
 
-// rangeHolds tells whether the condition If-Range fits the current result.
+// rangeHolds reports whether the condition If-Range fits the current result.
 func rangeHolds(ifRange, etag string) bool { return ifRange == "" || ifRange == etag }

@@ -74,7 +74,7 @@ const openToAll = -1
 
 func (op *Operation) free() bool { return op.Number == openToAll }
 
-// hasID tells whether a raw query names the parameter id, without decoding the whole
+// hasID reports whether a raw query names the parameter id, without decoding the whole
 // query.
 func hasID(raw []byte) bool {
 	for part := range bytes.SplitSeq(raw, []byte{'&'}) {
@@ -128,7 +128,7 @@ func (e *Endpoint) methods() []string {
 	return methods
 }
 
-// isPart tells whether s can be a part of a path: without escapes, a semicolon and an asterisk.
+// isPart reports whether s can be a part of a path: without escapes, a semicolon and an asterisk.
 func isPart(s string) bool {
 	return s != "" && s != "." && s != ".." && strings.Trim(s, lettersAndDigits+"-_.~!$&'()+,=:@") == ""
 }

@@ -67,7 +67,7 @@ const (
 	ArgAt               // the resource that a record is in use at
 )
 
-// OfField tells whether an argument is known only where the field is.
+// OfField reports whether an argument is known only where the field is.
 func (t Takes) OfField() bool { return t >= ArgField && t <= ArgAfterValue }
 
 // By says who finds what is wrong.
@@ -95,7 +95,7 @@ func HelpFor(r Reason) Help {
 	return Help{}
 }
 
-// Takes tells whether an argument of the message is of that kind.
+// Takes reports whether an argument of the message is of that kind.
 func (e *Entry) Takes(what Takes) bool {
 	return slices.ContainsFunc(e.Args, func(a Arg) bool { return a.Takes == what })
 }
@@ -141,7 +141,7 @@ var wholeCatalogue = sync.OnceValue(func() *Catalogue {
 // Entries returns every row, the interface's first, in table order.
 func (c *Catalogue) Entries() []Entry { return slices.Clone(c.entries) }
 
-// Documented tells whether an entry is a row of the interface (and not of the
+// Documented reports whether an entry is a row of the interface (and not of the
 // contract that fills its silences).
 func (c *Catalogue) Documented(e Entry) bool { return e.order < c.own }
 

@@ -77,7 +77,7 @@ func (f *Field) parse(s string, loc *time.Location) (Value, bool) {
 	}
 }
 
-// Keeps tells whether a value that Parse made of a text has all of it, neither rounded
+// Keeps reports whether a value that Parse made of a text has all of it, neither rounded
 // nor cut.
 func (f *Field) Keeps(s string, v Value) bool {
 	switch f.Type {

@@ -40,7 +40,7 @@ type sentValue struct {
 	text  string
 }
 
-// Supplied tells whether the body named the field at all.
+// Supplied reports whether the body named the field at all.
 func (b *Body) Supplied(index int) bool { return b.supplied[index] }
 
 // Sent returns a field's value as it was sent, for messages.
@@ -379,7 +379,7 @@ func beyondDepth(raw jsontext.Value, most int) int {
 // leastCrowded is a length below which no object has more than MaxMembers members.
 const leastCrowded = MaxMembers * len(`"":0,`)
 
-// isCrowded tells whether an object has more than MaxMembers members. It is asked before the
+// isCrowded reports whether an object has more than MaxMembers members. It is asked before the
 // body is read, since a reader of JSON keeps the names of an object to find one given twice.
 func isCrowded(data []byte) bool {
 	var commas [MaxDepth + 1]int // of the object at each depth; -1 in an array

@@ -113,7 +113,7 @@ func (r *Resource) OperationDeprecated(op Scope) *Deprecation {
 	return r.Deprecated
 }
 
-// HasDeprecated tells whether a field is going away, or an element of an array or one of
+// HasDeprecated reports whether a field is going away, or an element of an array or one of
 // its fields.
 func (r *Resource) HasDeprecated() bool { return r.aging }
 

@@ -162,7 +162,7 @@ func AsViolations(err error) (Violations, bool) {
 	return nil, false
 }
 
-// Is tells whether err holds a violation of this reason.
+// Is reports whether err holds a violation of this reason.
 func Is(err error, r Reason) bool {
 	v, _ := AsViolations(err)
 	return slices.ContainsFunc(v, func(e *Error) bool { return e.Reason == r })

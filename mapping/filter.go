@@ -30,7 +30,7 @@ var AllOperators = [...]Operator{AtLeast, Above, AtMost, Below, AnyOf, IsNull, C
 
 func (o Operator) String() string { return operatorNames[o] }
 
-// IsRange tells whether the operator compares by the order of values.
+// IsRange reports whether the operator compares by the order of values.
 func (o Operator) IsRange() bool { return o >= AtLeast && o <= Below }
 
 // Param is the name of the query parameter that filters a field in this way.
@@ -61,13 +61,13 @@ func OperatorsOf(all ...Operator) (s Operators) {
 	return s
 }
 
-// Has tells whether the set has an operator.
+// Has reports whether the set has an operator.
 func (s Operators) Has(o Operator) bool { return s&(1<<o) != 0 }
 
-// Filterable tells whether GET many takes the field as an equality filter.
+// Filterable reports whether GET many takes the field as an equality filter.
 func (f *Field) Filterable() bool { return f.FilterableBy(Equals) }
 
-// FilterableBy tells whether GET many takes the field as a filter of this kind. An ID has
+// FilterableBy reports whether GET many takes the field as a filter of this kind. An ID has
 // no order that means anything, nor has one of a list of values.
 func (f *Field) FilterableBy(o Operator) bool {
 	if !f.InLists() || f.Unfiltered.Has(o) {
@@ -95,7 +95,7 @@ func (f *Field) Choices() []string {
 	return f.OneOf
 }
 
-// HoldsComma tells whether a value of the field may have a comma in it.
+// HoldsComma reports whether a value of the field may have a comma in it.
 func (f *Field) HoldsComma() bool {
 	if choices := f.Choices(); choices != nil {
 		return slices.ContainsFunc(choices, func(c string) bool { return strings.Contains(c, ",") })

@@ -81,7 +81,7 @@ func newTemplate(row *Entry) template {
 	return t
 }
 
-// before tells whether t is to be preferred to another one that fits, an earlier
+// before reports whether t is to be preferred to another one that fits, an earlier
 // line of the tables.
 func (t *template) before(other *template, scopes []Scope) bool {
 	mine, others := t.rank(scopes), other.rank(scopes)

@@ -88,24 +88,24 @@ const AnyLength = math.MaxInt32
 // Target returns the resource that a reference or an array is of, else nil.
 func (f *Field) Target() *Resource { return f.target }
 
-// IsText tells whether the field's values are texts.
+// IsText reports whether the field's values are texts.
 func (f *Field) IsText() bool { return f.Type == Varchar || f.Type == Text }
 
-// IsState tells whether the field is a flag that clients set and that stops most other
+// IsState reports whether the field is a flag that clients set and that stops most other
 // updates: is_blocked or is_archived.
 func (f *Field) IsState() bool { return f.Name == isBlocked || f.Name == isArchived }
 
-// InLists tells whether a list answers the field without being asked.
+// InLists reports whether a list answers the field without being asked.
 func (f *Field) InLists() bool { return f.Type != Bytea && f.Type != Array }
 
-// Sortable tells whether GET many can be sorted by the field.
+// Sortable reports whether GET many can be sorted by the field.
 func (f *Field) Sortable() bool { return f.InLists() }
 
 // Arrays tells which array fields, and fields that some writes withhold, a caller's model has in the
 // use that is made of it; nil means all.
 type Arrays interface{ Has(f *Field) bool }
 
-// In tells whether a model with these arrays has the field.
+// In reports whether a model with these arrays has the field.
 func (f *Field) In(arrays Arrays) bool {
 	return f.Type != Array && f.Withheld == 0 || arrays == nil || arrays.Has(f)
 }
@@ -118,7 +118,7 @@ func (f *Field) Validation() string {
 	return strings.Join(f.OneOf, "|")
 }
 
-// MustBeUnique tells whether no other record may have the same value v.
+// MustBeUnique reports whether no other record may have the same value v.
 func (f *Field) MustBeUnique(v Value) bool {
 	return f.Unique && v.IsSet() && (len(f.UniqueWhen) == 0 || slices.Contains(f.UniqueWhen, v.String()))
 }
@@ -205,10 +205,10 @@ func (r *Resource) ListFields() []int { return r.plain }
 // arrays.
 func (r *Resource) RecordFields() []int { return r.all }
 
-// HasArrays tells whether a record has fields that are arrays.
+// HasArrays reports whether a record has fields that are arrays.
 func (r *Resource) HasArrays() bool { return len(r.all) < len(r.Fields) }
 
-// HasArray tells whether an array is among the fields at these positions.
+// HasArray reports whether an array is among the fields at these positions.
 func (r *Resource) HasArray(fields []int) bool {
 	return slices.ContainsFunc(fields, func(i int) bool { return r.Fields[i].Type == Array })
 }
@@ -261,7 +261,7 @@ func (rec Record) Set(name string, v Value) { rec.Values[rec.Resource.byName[nam
 // ID returns the primary ID, 0 where it is absent.
 func (rec Record) ID() int32 { return int32(rec.Values[rec.Resource.ID].num) }
 
-// Flag tells whether a 0/1 field at that position is 1, or what an administration has for it: -1,
+// Flag reports whether a 0/1 field at that position is 1, or what an administration has for it: -1,
 // or a count.
 func (rec Record) Flag(index int) bool { return rec.Values[index].num != 0 }
 
@@ -351,7 +351,7 @@ func (rec Record) FillFlags() {
 	}
 }
 
-// IsBlank tells whether no field is present.
+// IsBlank reports whether no field is present.
 func (rec Record) IsBlank() bool {
 	return !slices.ContainsFunc(rec.Values, func(v Value) bool { return !v.IsAbsent() })
 }

@@ -38,7 +38,7 @@ func (r Rights) String() string {
 	return s.String()
 }
 
-// Cover tells whether every field that may be read by other rights may be read by these.
+// Cover reports whether every field that may be read by other rights may be read by these.
 func (r Rights) Cover(other Rights) bool {
 	for name, taken := range r {
 		if slices.ContainsFunc(taken.Reads, func(field string) bool { return !slices.Contains(other[name].Reads, field) }) {

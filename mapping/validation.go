@@ -62,16 +62,16 @@ func plateOfNoCountry(b *Body, v Value) bool {
 	return ok
 }
 
-// DutchPostcode tells whether s is four digits, a space and two letters.
+// DutchPostcode reports whether s is four digits, a space and two letters.
 func DutchPostcode(s string) bool { return dutchPostcode.MatchString(s) }
 
-// IsPlain tells whether every character of a text is visible, or a blank, so that it can
+// IsPlain reports whether every character of a text is visible, or a blank, so that it can
 // be shown on a line of a terminal. U+FFFD, which replaces invalid bytes, is not plain.
 func IsPlain(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) || r == utf8.RuneError })
 }
 
-// IsEmail tells whether s is a bare e-mail address with a dotted domain.
+// IsEmail reports whether s is a bare e-mail address with a dotted domain.
 func IsEmail(s string) bool {
 	if len(s) > 254 || strings.ContainsAny(s, " \t\r\n<>") {
 		return false

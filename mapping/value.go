@@ -86,13 +86,13 @@ func DecimalOf(d *apd.Decimal, scale int) (Value, bool) {
 // Kind returns what the value holds.
 func (v Value) Kind() Kind { return v.kind }
 
-// IsAbsent tells whether the field was not supplied.
+// IsAbsent reports whether the field was not supplied.
 func (v Value) IsAbsent() bool { return v.kind == KindAbsent }
 
-// IsSet tells whether there is a value: neither absent nor null.
+// IsSet reports whether there is a value: neither absent nor null.
 func (v Value) IsSet() bool { return v.kind > KindNull }
 
-// IsEmpty tells whether there is nothing in it: absent, null or "".
+// IsEmpty reports whether there is nothing in it: absent, null or "".
 func (v Value) IsEmpty() bool {
 	return v.kind <= KindNull || v.kind == KindText && v.text == ""
 }
@@ -189,7 +189,7 @@ func AppendJSONString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// isPlainASCII tells whether every byte of s stands for itself in a JSON string. It looks at
+// isPlainASCII reports whether every byte of s stands for itself in a JSON string. It looks at
 // eight at a time.
 func isPlainASCII(s string) bool {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080

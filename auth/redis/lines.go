@@ -69,7 +69,7 @@ func (l *lines) hangUp() {
 	}
 }
 
-// hungSince tells whether connections were closed since then.
+// hungSince reports whether connections were closed since then.
 func (l *lines) hungSince(t time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -226,7 +226,7 @@ func (d *drafter) mapReference(m *match, f *mapping.Field) *mapped {
 	return nil
 }
 
-// refersOnce tells whether one field alone refers to a resource.
+// refersOnce reports whether one field alone refers to a resource.
 func (m *match) refersOnce(to string) bool {
 	n := 0
 	for _, f := range mapping.Each(m.Fields) {

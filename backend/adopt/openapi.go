@@ -120,7 +120,7 @@ func (s spec) listed(schema map[string]any) (record map[string]any, at string) {
 	return nil, ""
 }
 
-// isList tells whether a path is that of a list of records: what it answers is one, and not
+// isList reports whether a path is that of a list of records: what it answers is one, and not
 // a record that has lists.
 func (s spec) isList(at string, item map[string]any) bool {
 	get := dict(item["get"])

@@ -14,7 +14,7 @@ const (
 	asciiText   = '\u007F'
 )
 
-// keeps tells whether a text is within an alphabet.
+// keeps reports whether a text is within an alphabet.
 func keeps(last rune, text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r > last })
 }

@@ -35,7 +35,7 @@ type Field struct {
 
 func (f *Field) writable() bool { return !f.Readonly && !f.Primary }
 
-// scalar tells whether lists answer the field, filter and sort by it.
+// scalar reports whether lists answer the field, filter and sort by it.
 func (f *Field) scalar() bool { return !f.Array && f.Datatype != "bytea" }
 
 // options are the values of a custom validation that lists them.
@@ -212,7 +212,7 @@ func (t *T) learn(name string) {
 	t.resources = append(t.resources, r)
 }
 
-// can tells whether the api_key may call something.
+// can reports whether the api_key may call something.
 func (s *suite) can(method, path string) bool {
 	path, _, _ = strings.Cut(path, "?")
 	if strings.HasPrefix(path, "/authenticate") || s.access[method+" "+path] {

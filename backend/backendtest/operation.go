@@ -36,7 +36,7 @@ func (o *operation) scopes() []mapping.Scope {
 // of is the record operation that this one is, or is most like: its errors are worded the same way.
 func (o *operation) of() mapping.Scope { return o.scopes()[2] }
 
-// record tells whether it is one of the operations of every resource.
+// record reports whether it is one of the operations of every resource.
 func (o *operation) record() bool { return o.resource != nil && !o.form }
 
 // operation is what the description calls a method of a path.

@@ -124,7 +124,7 @@ func (t *T) full(r *Resource) values {
 	return v
 }
 
-// makeable tells whether there is or can be a record of a resource.
+// makeable reports whether there is or can be a record of a resource.
 func (t *T) makeable(name string) bool {
 	r := t.known(name)
 	return r != nil && (t.shared[name] != 0 || t.systemRecord(r) != 0 || t.can("POST", "/"+name) && t.cannotMake(r) == nil)
@@ -191,7 +191,7 @@ func (t *T) obstacle(method string, r *Resource) *outcome {
 
 const mayNotWrite = "write permission (without --read-only)"
 
-// onlyReads tells whether no record of a resource can be made.
+// onlyReads reports whether no record of a resource can be made.
 func (t *T) onlyReads(r *Resource) bool { return t.obstacle(http.MethodPost, r) != nil }
 
 // own is the id of a record that a case may also try to change in ways that are

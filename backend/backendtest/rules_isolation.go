@@ -51,7 +51,7 @@ func isolationCases() []Case {
 	}
 }
 
-// independent tells whether a record can be made without any other, but for that
+// independent reports whether a record can be made without any other, but for that
 // which a field refers to.
 func independent(r *Resource, but *Field) bool {
 	return r.find(func(f *Field) bool { return f.Required && f.Reference != "" && (but == nil || f.Name != but.Name) }) == nil

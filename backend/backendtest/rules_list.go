@@ -74,7 +74,7 @@ func (t *T) scope() (path string, least int) {
 	return path, 3
 }
 
-// tellsSince tells whether a list takes modified_since. One that does not refuses
+// tellsSince reports whether a list takes modified_since. One that does not refuses
 // it, as it would any parameter that it does not have.
 func (t *T) tellsSince(path string) bool {
 	a := t.call("GET", path+"&modified_since=2026-07-01", "")
@@ -232,7 +232,7 @@ var reserved = []string{"id", "page", "page_size", "fields", "sort", "modified_s
 
 const noFilters = "the administration filters its lists by nothing more than they require, and GET /model says so"
 
-// filterable tells whether lists may be asked for by a value of a field.
+// filterable reports whether lists may be asked for by a value of a field.
 func (t *T) filterable(f *Field, v any) bool {
 	return f.scalar() && v != nil && !slices.Contains(reserved, f.Name) && !slices.Contains(t.resource.requires, f.Name)
 }
@@ -335,7 +335,7 @@ func (t *T) inList(create func() int) (rec map[string]any, list string) {
 
 const noSince = "the administration does not tell what was changed since when, and modified_since is refused"
 
-// modified is when a record was, and tells whether lists since a moment have it.
+// modified is when a record was, and reports whether lists since a moment have it.
 // Where that is not kept, modified_since must not be there.
 func (t *T) modified() (moment time.Time, listed func(since time.Time) bool) {
 	rec, list := t.inList(t.fresh)

@@ -82,7 +82,7 @@ type description struct {
 	Components struct{ Parameters map[string]parameter }
 }
 
-// has tells whether a method of a path is described.
+// has reports whether a method of a path is described.
 func (d description) has(method, path string) bool {
 	p := d.Paths[path]
 	return map[string]bool{"GET": p.Get != nil, "POST": p.Post != nil, "PUT": p.Put != nil, "DELETE": p.Delete != nil}[method]

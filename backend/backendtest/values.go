@@ -41,7 +41,7 @@ const (
 // plain makes fields whose name stands for more than their type does.
 var plain = map[string]any{"order_status": "open", "language": "nl", "role": "driver"}
 
-// canMake tells whether the suite knows a value for a field.
+// canMake reports whether the suite knows a value for a field.
 func canMake(f *Field) bool {
 	if f.options() != nil || f.Array {
 		return !f.Array

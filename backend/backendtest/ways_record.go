@@ -53,7 +53,7 @@ func unrelated(t *T) {
 	t.refused(t.attempt(values{f.Name: absentID}), f.Name, strconv.Itoa(absentID))
 }
 
-// refers tells whether a field can be sent that refers to a record.
+// refers reports whether a field can be sent that refers to a record.
 func refers(f *Field) bool { return f.Reference != "" && f.writable() && !f.Array }
 
 // duplicate sends the value of another record for a field that must be unique: the first such

@@ -105,7 +105,7 @@ func (w wrongValue) ask(t *T) {
 	}
 }
 
-// anyText tells whether a field is a text, if the row is about texts, whatever its
+// anyText reports whether a field is a text, if the row is about texts, whatever its
 // validation.
 func (w wrongValue) anyText(f *Field) bool {
 	return f.Datatype == "varchar" && (w.reason == mapping.VarcharTooLong || w.reason == mapping.VarcharInvalid || w.reason == mapping.ValidationFailed && f.Validation != "")

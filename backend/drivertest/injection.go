@@ -227,7 +227,7 @@ func (i *Injection) operators(t *testing.T, r *mapping.Resource, who auth.Client
 	return 0
 }
 
-// alike tells whether a value may be found by another.
+// alike reports whether a value may be found by another.
 func (i *Injection) alike(v, by mapping.Value) bool {
 	if v.Kind() != mapping.KindText || by.Kind() != mapping.KindText {
 		return v == by

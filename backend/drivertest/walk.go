@@ -230,7 +230,7 @@ func (w *Walk) take(t *try, r *mapping.Resource, s step) {
 	}
 }
 
-// sees tells whether a row is a record to a client.
+// sees reports whether a row is a record to a client.
 func (row Row) sees(who auth.Client) bool {
 	return !row.Hidden && (row.Client == who.ID || row.Client == mapping.OfAll)
 }
@@ -264,7 +264,7 @@ func (w *Walk) value(t tester, f *mapping.Field, v any) (value mapping.Value, kn
 	}
 }
 
-// canBe tells whether a record can be that of a row: by its ID where that is known, else
+// canBe reports whether a record can be that of a row: by its ID where that is known, else
 // by what it shows.
 func (w *Walk) canBe(t tester, rec mapping.Record, row Row) bool {
 	name := rec.Resource.Name

@@ -184,7 +184,7 @@ func (w *Walk) operator(t *try, r *mapping.Resource, f *backend.Filter) {
 	}
 }
 
-// lets tells whether a filter lets a row through that has a value, or null.
+// lets reports whether a filter lets a row through that has a value, or null.
 func (w *Walk) lets(f backend.Filter, null bool, v mapping.Value) bool {
 	switch {
 	case f.Op == mapping.IsNull:
@@ -246,7 +246,7 @@ func (w *Walk) wanted(t *try, r *mapping.Resource, q backend.Query) []Row {
 	return rows
 }
 
-// alike tells whether a value is found by a filter.
+// alike reports whether a value is found by a filter.
 func (w *Walk) alike(v, by mapping.Value) bool {
 	if v.Kind() == mapping.KindText && by.Kind() == mapping.KindText {
 		return w.Weigh(v.Text()) == w.Weigh(by.Text())

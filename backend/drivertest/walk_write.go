@@ -130,7 +130,7 @@ func (w *Walk) refusedOf(t *try, err error, before map[string][]Row, row Row, wh
 	return w.refused(t, err, before)
 }
 
-// refused tells whether a write was refused, for a reason that there may be, and had no
+// refused reports whether a write was refused, for a reason that there may be, and had no
 // effect then.
 func (w *Walk) refused(t *try, err error, before map[string][]Row) bool {
 	if err == nil {

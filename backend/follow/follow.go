@@ -81,7 +81,7 @@ func (p pair) values(more ...mapping.Value) []mapping.Value {
 	return append([]mapping.Value{mapping.IntValue(p.client.ID), mapping.TextValue(p.resource.Name)}, more...)
 }
 
-// Looks tells whether it is this one of several gateways that looks.
+// Looks reports whether it is this one of several gateways that looks.
 func (f *Follower) Looks() bool { return f.looks.Load() }
 
 // Teller makes a driver that embeds it a backend.ChangeTeller. Without a Follower it tells nothing.

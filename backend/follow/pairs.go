@@ -91,7 +91,7 @@ func (f *Follower) touch(ctx context.Context, client auth.Client, resources []*m
 	return f.begin(ctx, client, stale)
 }
 
-// areReady tells whether the changes of all resources are noted for a client.
+// areReady reports whether the changes of all resources are noted for a client.
 func (f *Follower) areReady(ctx context.Context, client auth.Client, resources []*mapping.Resource) (ready bool, err error) {
 	err = f.db.Read(ctx, func(c sqlrecord.Conn) (err error) {
 		ready, err = f.readySince(ctx, c, backend.ChangesQuery{Client: client, Resources: resources}, math.MaxInt64)

@@ -63,12 +63,12 @@ func (l *look) begins(wholeAt int64) {
 	}
 }
 
-// settled tells whether all writes that were under way at the mark have ended, where they take so long at most.
+// settled reports whether all writes that were under way at the mark have ended, where they take so long at most.
 func (p place) settled(present int64, settle time.Duration) bool {
 	return present >= p.markedAt+settle.Milliseconds()
 }
 
-// rereads tells whether all records are to be read once more, since writes were under way when the journal
+// rereads reports whether all records are to be read once more, since writes were under way when the journal
 // was begun with.
 func (p place) rereads(present int64, settle time.Duration) bool {
 	return p.unsettled == 1 && p.settled(present, settle)
@@ -117,7 +117,7 @@ func (l *look) placed(now int64) place {
 	return l.readTo(l.at, l.present, now, l.how.Settle)
 }
 
-// late tells whether the system may have forgotten what has changed since it was asked last.
+// late reports whether the system may have forgotten what has changed since it was asked last.
 func (l *look) late() bool { return l.how.Keeps > 0 && time.Since(l.turned) > l.how.Keeps }
 
 // unitOf is the longest unit that the column of a modified_at may count by: a day, where it is midnight

@@ -59,7 +59,7 @@ func lookups(of *sheet.Resource) (all []int) {
 	return all
 }
 
-// lacks tells whether another table had nothing for a record.
+// lacks reports whether another table had nothing for a record.
 func (t *Mapped) lacks(rec mapping.Record) bool {
 	return slices.ContainsFunc(t.lookups, func(i int) bool { return !rec.Values[i].IsAbsent() && !rec.Values[i].IsSet() })
 }

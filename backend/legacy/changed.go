@@ -133,7 +133,7 @@ func (s *Store) closing(t *Mapped, known *schema, v *view) *backend.Closing {
 	return &backend.Closing{Resource: t.Name, Reads: reads, What: strings.Join(slices.Compact(problems), "; ")}
 }
 
-// isLooked tells whether the schema of a table was looked at, so that what was not found is not
+// isLooked reports whether the schema of a table was looked at, so that what was not found is not
 // there.
 func (k *schema) isLooked(name string) bool {
 	schema := k.Own

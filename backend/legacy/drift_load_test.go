@@ -300,7 +300,7 @@ func (u *under) count(op mapping.Scope, err error, changed bool) {
 	u.counts[string(op)+how]++
 }
 
-// isRefusal tells whether an error is one of what a client has sent.
+// isRefusal reports whether an error is one of what a client has sent.
 func isRefusal(err error) bool {
 	told, ok := mapping.AsViolations(err)
 	return ok && !slices.ContainsFunc(told, func(e *mapping.Error) bool {

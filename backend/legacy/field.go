@@ -239,7 +239,7 @@ func (b *Builder) text(out *sqlrecord.Field, s sqlrecord.Sort, plain bool) {
 	}
 }
 
-// isWhole tells whether a text is what a whole number of 64 bits is written as.
+// isWhole reports whether a text is what a whole number of 64 bits is written as.
 func isWhole(text string) bool {
 	n, err := strconv.ParseInt(text, 10, 64)
 	return err == nil && strconv.FormatInt(n, 10) == text

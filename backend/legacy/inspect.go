@@ -286,7 +286,7 @@ func (i *inspector) collations(ctx context.Context) error {
 	return nil
 }
 
-// isSelect tells whether what is read is a SELECT in parentheses.
+// isSelect reports whether what is read is a SELECT in parentheses.
 func isSelect(read string) bool { return strings.HasPrefix(strings.TrimSpace(read), "(") }
 
 // readFrom is what stands behind FROM where a resource is read.

@@ -11,7 +11,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// lacksLetters tells whether an error says that a text has letters which a column's, or the
+// lacksLetters reports whether an error says that a text has letters which a column's, or the
 // database's, character set lacks. Every set has ASCII: where the text has nothing else, the error
 // has another cause, in the sheet or the database.
 func lacksLetters(err error, text string) bool {

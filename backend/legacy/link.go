@@ -18,7 +18,7 @@ type link struct {
 	to    *sheet.Resource // nil where ReferenceBy tells it of each record
 }
 
-// targetOf is the resource that a field refers to, and tells whether the field may hold kept
+// targetOf is the resource that a field refers to, and reports whether the field may hold kept
 // IDs. The resource is nil where another field tells it.
 func (t *Mapped) targetOf(f *mapping.Field) (target *sheet.Resource, kept bool) {
 	if f.Reference != "" {
@@ -71,7 +71,7 @@ func (t *Mapped) linked(c *sheet.Column, parts []sqlrecord.Field, target *sheet.
 	return of
 }
 
-// IsText tells whether a column has texts.
+// IsText reports whether a column has texts.
 func (t *Mapped) IsText(name string) bool {
 	s := t.ColumnOf(name).Sort
 	return s == sqlrecord.Texts || s == sqlrecord.Padded
@@ -134,7 +134,7 @@ func (b *batch) link(rec mapping.Record, beside []mapping.Value) *mapping.Field 
 	return nil
 }
 
-// refersToNone tells whether the parts of a reference are those of no key.
+// refersToNone reports whether the parts of a reference are those of no key.
 func (t *Mapped) refersToNone(l link, parts []mapping.Value) bool {
 	for _, p := range parts {
 		if !p.IsSet() || strings.Trim(p.Text(), " ") == "" {

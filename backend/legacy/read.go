@@ -113,7 +113,7 @@ func (s session) byKey(ctx context.Context, t *Mapped, q backend.Query, key []ma
 	return rec, nil
 }
 
-// isKey tells whether a row can have a key.
+// isKey reports whether a row can have a key.
 func (t *Mapped) isKey(key []mapping.Value) bool {
 	for i, v := range key {
 		if v.Kind() == mapping.KindText && t.ColumnOf(t.Key.Places[i]).Sort == sqlrecord.Integers && !isWhole(v.Text()) {

@@ -96,7 +96,7 @@ func (w *write) taken(err error) error {
 	return fmt.Errorf("%w: %s %s: %w", errTaken, w.attempt.Op, w.t.Name, err)
 }
 
-// writesUnique tells whether the rules check that the value is unique.
+// writesUnique reports whether the rules check that the value is unique.
 func (w *write) writesUnique() bool {
 	return !w.sheet.OwnRules && slices.ContainsFunc(w.sets, func(s set) bool { return s.field != nil && s.field.Unique && !s.field.Readonly })
 }
@@ -141,7 +141,7 @@ func (w *write) references(constraint string) (columns []string) {
 	return columns
 }
 
-// runsPrograms tells whether programs of the database, or statements of the sheet, take part in
+// runsPrograms reports whether programs of the database, or statements of the sheet, take part in
 // the write. Errors of their statements look like those of the write itself.
 func (w *write) runsPrograms() bool {
 	return len(w.t.Target.Triggers) > 0 || w.t.SQL.Statements[w.attempt.Op] != nil

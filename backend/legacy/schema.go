@@ -104,7 +104,7 @@ func (t *Table) Column(name string) *Column {
 	return calledAs(t.Columns, name, func(c *Column) string { return c.Name })
 }
 
-// may tells whether the gateway's account has a right.
+// may reports whether the gateway's account has a right.
 func (c *Column) may(right string) bool { return c.Rights == nil || slices.Contains(c.Rights, right) }
 
 // decimals are how many a column of numbers keeps; -1 where it keeps them all, or none is known.
@@ -118,7 +118,7 @@ func (c *Column) decimals(d *sqlrecord.Dialect) int {
 	return -1
 }
 
-// Identifies tells whether columns are unique without any other. What a view has is not known,
+// Identifies reports whether columns are unique without any other. What a view has is not known,
 // and taken for unique.
 func (t *Table) Identifies(columns []string) bool {
 	within := func(of []string) bool {
@@ -142,7 +142,7 @@ func (t *Table) CaseOf(columns []string) (ignored, counts bool) {
 	return ignored, counts
 }
 
-// IgnoresCase tells whether a table treats the kept keys of a resource as equal if they differ
+// IgnoresCase reports whether a table treats the kept keys of a resource as equal if they differ
 // only in case, unless the sheet says otherwise.
 func (t *Table) IgnoresCase(r *sheet.Resource) bool {
 	ignored, counts := t.CaseOf(r.Key.Places)
@@ -188,7 +188,7 @@ func (s Schema) Referrers(sh *sheet.Sheet, to *sheet.Resource) (all []Referrer) 
 	return all
 }
 
-// refersBy tells whether a field refers to a resource in one of these columns.
+// refersBy reports whether a field refers to a resource in one of these columns.
 func refersBy(r, to *sheet.Resource, columns []string) bool {
 	return slices.ContainsFunc(r.Fields, func(f sheet.Field) bool {
 		return (f.Field.Target() == to.Resource || f.ReferenceBy != "") && slices.ContainsFunc(r.SQL.Fields[f.Index].Names, func(name string) bool { return slices.Contains(columns, name) })

@@ -88,7 +88,7 @@ type Store struct {
 	stopped  chan struct{}
 }
 
-// Judge tells whether a sheet is of a format that the driver reads, and its DSN one of its engine,
+// Judge reports whether a sheet is of a format that the driver reads, and its DSN one of its engine,
 // without connecting.
 func Judge(sh *sheet.Sheet) error {
 	if sh.Source.SQL == nil {

@@ -222,7 +222,7 @@ func (t *Mapped) makeField(i int) {
 	t.Rows.Fields[i] = t.linked(c, parts, target)
 }
 
-// writes tells whether clients write its records.
+// writes reports whether clients write its records.
 func (t *Mapped) writes() bool {
 	return t.Operations[mapping.OpCreate] || t.Operations[mapping.OpUpdate] || t.Operations[mapping.OpDelete]
 }

@@ -29,7 +29,7 @@ func (w *write) respelled() error {
 	return found.Err()
 }
 
-// sends tells whether a client's value is written to a column as it is.
+// sends reports whether a client's value is written to a column as it is.
 func (w *write) sends(s set) bool {
 	statements := w.t.SQL.Statements[w.attempt.Op]
 	return s.field != nil && !s.field.Readonly && s.plain.IsSet() &&
@@ -114,7 +114,7 @@ func (w *write) columnOf(f sqlrecord.Fault) *Column {
 	}
 }
 
-// alone tells whether no program changes what is written to a column. Then a value that it
+// alone reports whether no program changes what is written to a column. Then a value that it
 // refuses is the client's, even if programs write elsewhere. A trigger that changes the column
 // names it.
 func (w *write) alone(c *Column) bool {
@@ -124,7 +124,7 @@ func (w *write) alone(c *Column) bool {
 	})
 }
 
-// lacks tells whether a column must have a value and the write gives it none.
+// lacks reports whether a column must have a value and the write gives it none.
 func (w *write) lacks(c *Column) bool {
 	if c.Nullable || c.Generated || c.Type == "timestamp" { // which MariaDB may fill in
 		return false

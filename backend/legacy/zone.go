@@ -80,7 +80,7 @@ func (i *inspector) judgeZones(ctx context.Context) error {
 	return errors.Join(problems...)
 }
 
-// onlyDatabaseFills tells whether nothing but the column's default sets it in a new row.
+// onlyDatabaseFills reports whether nothing but the column's default sets it in a new row.
 func (i *inspector) onlyDatabaseFills(r *sheet.Resource, f *mapping.Field, how *sheet.Column) bool {
 	filled := len(how.Write) > 0 && (f.Required || !how.Default.IsAbsent() || how.Stamp != sheet.StampNever || f.Default != "")
 	statements := r.SQL.Statements[mapping.OpCreate]
@@ -109,7 +109,7 @@ func (s *schema) columnOf(table string, how *sheet.Column) *Column {
 	return nil
 }
 
-// isPresent tells whether a column's default is the present time by the session's clock.
+// isPresent reports whether a column's default is the present time by the session's clock.
 func isPresent(value string) bool {
 	value = strings.ToLower(value)
 	if strings.Contains(value, "timezone(") || strings.Contains(value, "at time zone") || strings.Contains(value, "utc") {

@@ -36,7 +36,7 @@ func loadAddressBook() addressBook {
 // barePostcode is a postcode as the book compares it.
 func barePostcode(s string) string { return strings.ToUpper(strings.ReplaceAll(s, " ", "")) }
 
-// has tells whether a house number lies in the range.
+// has reports whether a house number lies in the range.
 func (s street) has(number int) bool {
 	if number < s.from || number > s.to {
 		return false

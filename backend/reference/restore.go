@@ -296,7 +296,7 @@ func (r *restorer) withhold(p *backupPart, rec mapping.Record) {
 	}
 }
 
-// stored tells whether a record is there by the time that one of p is stored.
+// stored reports whether a record is there by the time that one of p is stored.
 func (r *restorer) stored(p *backupPart, id int32, target *mapping.Resource, to int32) bool {
 	if target == p.resource {
 		return to <= id || r.isSystem(target, to)

@@ -310,7 +310,7 @@ func (j *judge) references(p *backupPart, n int64, rec mapping.Record) error {
 	return nil
 }
 
-// holds tells whether a record is in the part of the file read so far, or is a system
+// holds reports whether a record is in the part of the file read so far, or is a system
 // record.
 func (j *judge) holds(r *mapping.Resource, id int32) bool {
 	if p := j.backup.parts[r]; p != nil {

@@ -52,7 +52,7 @@ func authorities(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// isHeader tells whether a text can be the value of a header.
+// isHeader reports whether a text can be the value of a header.
 func isHeader(s string) bool {
 	for i := range len(s) {
 		if s[i] < 0x21 || s[i] > 0x7e {

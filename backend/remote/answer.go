@@ -22,7 +22,7 @@ type answer struct {
 	again bool
 }
 
-// isPage tells whether an answer looks successful but is a web page: from a proxy in front of
+// isPage reports whether an answer looks successful but is a web page: from a proxy in front of
 // a service that is down, or a login form.
 func (a *answer) isPage() bool {
 	if !isSuccess(a.status) {
@@ -94,7 +94,7 @@ func (a *answer) read(c *conn, limit int) error {
 	return err
 }
 
-// announcesBody tells whether the head announces a body for an answer that cannot have one.
+// announcesBody reports whether the head announces a body for an answer that cannot have one.
 func (a *answer) announcesBody() bool {
 	const chunked = -1
 	length := a.header.ContentLength()

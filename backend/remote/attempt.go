@@ -22,7 +22,7 @@ func settling(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 }
 
-// tellsUndone tells whether an error is the service's answer that it did not carry out the
+// tellsUndone reports whether an error is the service's answer that it did not carry out the
 // write.
 func tellsUndone(err error) bool {
 	if errors.Is(err, backend.ErrStale) || errors.Is(err, backend.ErrNotFound) {

@@ -48,7 +48,7 @@ func (c *conn) send(request []byte) error {
 	return err
 }
 
-// alive tells whether a connection can be used: the other side has neither closed it nor sent
+// alive reports whether a connection can be used: the other side has neither closed it nor sent
 // anything unasked. If not, the caller closes it. On systems where a connection cannot be
 // inspected, only a new one counts as alive.
 func (c *conn) alive() bool {

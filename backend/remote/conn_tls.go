@@ -33,7 +33,7 @@ func (nothing) Error() string   { return "nothing has come" }
 func (nothing) Timeout() bool   { return true }
 func (nothing) Temporary() bool { return true }
 
-// isQuietTLS lets TLS process what has come, and tells whether none of it was data. Messages
+// isQuietTLS lets TLS process what has come, and reports whether none of it was data. Messages
 // of TLS itself, such as session tickets, may come at any time. Data that was not asked for
 // makes the connection unusable, and so does an unfinished record, which may become data;
 // except on a new connection, where nothing was asked yet and it can only be a ticket.
@@ -67,5 +67,5 @@ func (r *records) follow(b []byte) {
 	}
 }
 
-// isWhole tells whether the last record that began has ended.
+// isWhole reports whether the last record that began has ended.
 func (r *records) isWhole() bool { return r.have == 0 && r.left == 0 }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// lookAt returns a function that tells whether no byte, no end and no reset has come on a
+// lookAt returns a function that reports whether no byte, no end and no reset has come on a
 // connection. It takes one system call and waits for nothing. It returns nil for a connection that
 // the system does not know.
 func lookAt(c net.Conn) func() bool {

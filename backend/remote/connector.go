@@ -169,7 +169,7 @@ func partsOf(ctx context.Context, r *sheet.Resource, row sheet.JSON) ([]any, err
 	return parts, nil
 }
 
-// isShape tells whether an answer had not the shape that the sheet says, or could not be read at
+// isShape reports whether an answer had not the shape that the sheet says, or could not be read at
 // all: what follows on its connection may be wrong as well.
 func isShape(err error) bool {
 	return errors.Is(err, backend.ErrUnexpected) || errors.Is(err, backend.ErrChanged)

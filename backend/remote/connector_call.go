@@ -125,12 +125,12 @@ func (p *reply) told() map[string]any {
 	return map[string]any{"status": p.status, "body": body}
 }
 
-// fits tells whether the sheet recognises an answer.
+// fits reports whether the sheet recognises an answer.
 func (p *reply) fits(ctx context.Context, m sheet.Match) bool {
 	return m.Fits(sheet.Answer{Context: ctx, Status: p.status, Told: p.told})
 }
 
-// isOwn tells whether an answer without success is the service's: it is empty, or of the type of
+// isOwn reports whether an answer without success is the service's: it is empty, or of the type of
 // its answers. A page of what stands before the service is of another.
 func (p *reply) isOwn() bool {
 	kind, _, _ := strings.Cut(strings.ToLower(string(p.header.ContentType())), ";")
@@ -144,7 +144,7 @@ func (p *reply) isOwn() bool {
 	}
 }
 
-// tellsNone tells whether the answer says that there is no such record.
+// tellsNone reports whether the answer says that there is no such record.
 func (p *reply) tellsNone(ctx context.Context) bool {
 	if p.on.NotFound == (sheet.Match{}) {
 		return p.status == http.StatusNotFound && p.isOwn()

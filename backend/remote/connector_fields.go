@@ -134,7 +134,7 @@ func (t *taking) elements(d *draft, f *mapping.Field, how *sheet.ServiceField) {
 	d.arrays[f.Index] = drafts
 }
 
-// isAround tells whether what a place stands in is there: XML leaves out a list that is empty.
+// isAround reports whether what a place stands in is there: XML leaves out a list that is empty.
 func isAround(at sheet.Spot, body sheet.JSON) bool {
 	if len(at.Path) == 0 {
 		return false

@@ -125,7 +125,7 @@ func comparedKey(r *sheet.Resource, parts []any) string {
 	}
 }
 
-// isOfClient tells whether a record is the client's, or that of all clients: another's is not there
+// isOfClient reports whether a record is the client's, or that of all clients: another's is not there
 // for it.
 func (c *connector) isOfClient(ctx context.Context, r *sheet.Resource, row sheet.JSON, k *known) error {
 	if r.Service.Client.IsZero() || k.client.ID == 0 {

@@ -198,7 +198,7 @@ func (k *known) appendTarget(ctx context.Context, dst []byte, on *call) (_ []byt
 	return dst, nil
 }
 
-// leadsElsewhere tells whether a value is, or has, a part of a path that is . or .., for services too
+// leadsElsewhere reports whether a value is, or has, a part of a path that is . or .., for services too
 // that take an escaped slash or a backslash for a slash.
 func leadsElsewhere(text string) bool {
 	if !strings.Contains(text, ".") {

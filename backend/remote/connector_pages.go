@@ -160,7 +160,7 @@ func (w *walking) behind(ctx context.Context, p page) error {
 	return ctx.Err()
 }
 
-// isLed tells whether each answer says where the next page is.
+// isLed reports whether each answer says where the next page is.
 func (w *walking) isLed() bool { return w.pages.Style == "header" || !w.pages.Next.IsZero() }
 
 // probe asks whether a first page that tells of no next one is the last: of one record less there

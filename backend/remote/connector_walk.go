@@ -108,7 +108,7 @@ func sinceOf(r *sheet.Resource, since string) (any, error) {
 	return r.Service.Fields[at.Index].Since(at, moment)
 }
 
-// mayEnd tells whether the service need not answer the next page: as many have come as it counts, or more
+// mayEnd reports whether the service need not answer the next page: as many have come as it counts, or more
 // and the last page was not full. A page that it has told of itself it has to answer.
 func (w *walking) mayEnd() bool {
 	return !w.isLed() && w.counted && (len(w.had) == w.total || !w.full)

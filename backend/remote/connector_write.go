@@ -186,7 +186,7 @@ func (c *connector) write(ctx context.Context, w *inFlight) (t taken, err error)
 	return t, nil
 }
 
-// isDoubtful tells whether the answer to an update may be that to the call before, or says only part
+// isDoubtful reports whether the answer to an update may be that to the call before, or says only part
 // of the record: what was changed is as it was before, or what is there is missing. What the answer to
 // a create leaves out is as it was sent.
 func (w *inFlight) isDoubtful(t taken) bool {

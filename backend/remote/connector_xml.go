@@ -192,7 +192,7 @@ func xmlText(v any) (string, error) {
 	}
 }
 
-// isXML tells whether XML can have a text.
+// isXML reports whether XML can have a text.
 func isXML(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {
 		return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == '\ufffe' || r == '\uffff'

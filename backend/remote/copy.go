@@ -230,7 +230,7 @@ func (c *copied) keep(ctx context.Context, r *sheet.Resource, before held, t tak
 	})
 }
 
-// brings tells whether a record that was read or written by itself changes the copy, which has it as it
+// brings reports whether a record that was read or written by itself changes the copy, which has it as it
 // is now. It fails with errPassed where that is not as it was before, when the service was asked.
 func (before held) brings(now held, t taken) (bool, error) {
 	switch {
@@ -245,7 +245,7 @@ func (before held) brings(now held, t taken) (bool, error) {
 	}
 }
 
-// isLike tells whether the copy would be the same with a record. Its version changes with all that
+// isLike reports whether the copy would be the same with a record. Its version changes with all that
 // clients see of it, also where the sheet shows something else of the same version of the service's record.
 func (h held) isLike(t taken) bool {
 	if !h.there || t.gone || t.hidden {

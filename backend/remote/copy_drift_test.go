@@ -224,7 +224,7 @@ func (w *driftWalk) step() {
 	w.told()
 }
 
-// shows tells whether a record is a contact as it is in the service, or was.
+// shows reports whether a record is a contact as it is in the service, or was.
 func (w *driftWalk) shows(rec mapping.Record) bool {
 	for _, all := range w.past {
 		for _, of := range all {

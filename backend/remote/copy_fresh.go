@@ -169,7 +169,7 @@ func (c *copied) until(ctx context.Context, p *walked, insists bool, isEnough fu
 	}
 }
 
-// has tells whether all records had a field when they were walked last.
+// has reports whether all records had a field when they were walked last.
 func (p *walked) has(f *mapping.Field) bool {
 	always := p.always.Load()
 	return always != nil && (*always)[f.Name]

@@ -53,7 +53,7 @@ func (l *look) membersIn(row sheet.JSON) (all []string) {
 	return all
 }
 
-// isMember tells whether a name is that of a member, and not of a field.
+// isMember reports whether a name is that of a member, and not of a field.
 func isMember(name string) bool { return strings.HasPrefix(name, ".") }
 
 // kindOf is the JSON type of a value.

@@ -56,7 +56,7 @@ func (s *state) known() time.Time {
 	return known
 }
 
-// isBlind tells whether nothing says what is deleted.
+// isBlind reports whether nothing says what is deleted.
 func (s *state) isBlind() bool { return !s.deletions && !s.failedAt.IsZero() }
 
 var stateColumns = []sqlrecord.Column{

@@ -219,7 +219,7 @@ func (l *look) note(ctx context.Context, page []taken) error {
 	if l.only || l.odd {
 		return nil
 	}
-	if whole == 0 && (shown > 1 || shown == 1 && !l.isWalk) { // of a single record that has changed only a walk tells whether all have
+	if whole == 0 && (shown > 1 || shown == 1 && !l.isWalk) { // of a single record that has changed only a walk reports whether all have
 		if kept, err := l.c.records.Kept(ctx, r.Resource, ids); err != nil || len(kept) > 0 {
 			return cmp.Or(ownFailure("copy of records", err), fmt.Errorf("%w: no record of a page of %s can be shown: %w", errMissing, r.Name, why))
 		}
@@ -351,7 +351,7 @@ func (c *copied) ask(ctx context.Context, p *walked) error {
 	l := c.look(p, s.members)
 	from := s.since
 	next, err := l.run(ctx, &from)
-	if errors.Is(err, errMissing) { // a walk tells whether it is gone, and until then nobody knows
+	if errors.Is(err, errMissing) { // a walk reports whether it is gone, and until then nobody knows
 		if err = flown(ctx, c.fly(&p.walks)); err == nil {
 			l = c.look(p, nil)
 			next, err = l.run(ctx, &from)

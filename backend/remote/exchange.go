@@ -99,7 +99,7 @@ func (w *wire) do(ctx context.Context, r *request) (*answer, error) {
 	}
 }
 
-// isOverloaded tells whether an answer asks to come back later.
+// isOverloaded reports whether an answer asks to come back later.
 func isOverloaded(status int) bool { return status >= 502 && status <= 504 }
 
 // The wait before a try is somewhere between half and all of this, doubled with
@@ -192,7 +192,7 @@ func (w *wire) reason(ctx context.Context, err error) error {
 	}
 }
 
-// isConnection tells whether the connection failed, rather than an answer or a deadline.
+// isConnection reports whether the connection failed, rather than an answer or a deadline.
 func isConnection(err error) bool {
 	var op *net.OpError
 	return !errors.Is(err, os.ErrDeadlineExceeded) &&

@@ -201,7 +201,7 @@ func (a *ahead) get(r *mapping.Resource, q backend.Query) (mapping.Record, bool)
 	return rec, ok
 }
 
-// lacks tells whether it is known that a list is empty.
+// lacks reports whether it is known that a list is empty.
 func (a *ahead) lacks(q backend.Query) bool {
 	if a == nil || q.Client != a.client || !q.Decides || len(q.Filters) == 0 || len(q.Filters) > 2 || q.Filters[0].Op != mapping.Equals {
 		return false

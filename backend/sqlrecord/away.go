@@ -19,7 +19,7 @@ var awayClasses = []string{"08", "53", "57"}
 // FaultDown: no right, user, password or database; a host that is not allowed in.
 var awayNumbers = []uint16{1044, 1045, 1049, 1129, 1130, 1698}
 
-// Away tells whether an error means that a server could not be reached, or let nobody in as it is
+// Away reports whether an error means that a server could not be reached, or let nobody in as it is
 // now, for want of a database or a password too: somebody may be making them. The same call may
 // work later.
 func Away(err error) bool {

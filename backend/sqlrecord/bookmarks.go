@@ -71,7 +71,7 @@ func (p *bookmarks) learn(key bookmarkKey, epoch int64, ids []int32) {
 	}
 }
 
-// remembers tells whether bookmarks help with a list: only if it is in the order of IDs
+// remembers reports whether bookmarks help with a list: only if it is in the order of IDs
 // and holds all records of a client. A transaction that writes sees uncommitted records
 // and must not put them into bookmarks that others use.
 func (s *Store) remembers(t *table, q backend.Query) bool {

@@ -244,7 +244,7 @@ func (c *Changes) collect(ctx context.Context, conn Conn, q backend.ChangesQuery
 	return now, page, nil
 }
 
-// before tells whether a position is before another.
+// before reports whether a position is before another.
 func (p spot) before(other spot) bool {
 	return p.tx < other.tx || p.tx == other.tx && p.seq < other.seq
 }

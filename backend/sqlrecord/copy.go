@@ -56,7 +56,7 @@ func (s *Store) Elements(ctx context.Context, q backend.Query, f *mapping.Field,
 	return all, err
 }
 
-// AnySet tells whether one of these records has a value in a field.
+// AnySet reports whether one of these records has a value in a field.
 func (s *Store) AnySet(ctx context.Context, f *mapping.Field, r *mapping.Resource, ids []int32) (is bool, err error) {
 	t := s.tables[r]
 	text := "SELECT count(" + t.columns[f.Index] + ")"

@@ -47,7 +47,7 @@ type DB interface {
 	Write(ctx context.Context, f func(Conn) error) error
 	// Dialect returns the SQL dialect of the engine.
 	Dialect() *Dialect
-	// Ping tells whether the database answers.
+	// Ping reports whether the database answers.
 	Ping(ctx context.Context) error
 	// Close ends all work and waits for it; calls after it fail with ErrClosed.
 	Close() error
@@ -65,7 +65,7 @@ type shared interface {
 // engine is what it needs of one that has tables of our own.
 type engine interface {
 	shared
-	// migrated tells whether nothing is left to migrate. It is asked first, because migrating
+	// migrated reports whether nothing is left to migrate. It is asked first, because migrating
 	// may be impossible: the disk is full, or a pooler gives the connection to another client
 	// after each transaction, which loses locks and settings of the session. It fails if a
 	// migration is left that must not run through this connection.
@@ -121,7 +121,7 @@ func (w *working) note(err error) error {
 	return err
 }
 
-// CanHold tells whether a database may be queried for a text at all: PostgreSQL answers
+// CanHold reports whether a database may be queried for a text at all: PostgreSQL answers
 // other texts with an error.
 func CanHold(text string) bool { return strings.IndexByte(text, 0) < 0 && utf8.ValidString(text) }
 

@@ -42,7 +42,7 @@ const (
 	FaultCheck                // a condition of the row, which Constraint names
 )
 
-// IsOfValue tells whether a value was refused by itself, whatever other rows hold.
+// IsOfValue reports whether a value was refused by itself, whatever other rows hold.
 func (f Fault) IsOfValue() bool { return f.Class >= FaultCharset }
 
 // FaultOf takes the error of a statement of a foreign database apart; false if it is not the
@@ -67,7 +67,7 @@ func FaultOf(err error) (Fault, bool) {
 	return Fault{}, false
 }
 
-// collided tells whether an engine ended a statement or a transaction because of another one, so
+// collided reports whether an engine ended a statement or a transaction because of another one, so
 // that a second attempt may succeed.
 func collided(err error) bool {
 	f, ok := FaultOf(err)

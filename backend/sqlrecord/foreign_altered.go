@@ -9,7 +9,7 @@ import (
 // altered finds tables that were written anew since the transaction took its snapshot.
 const altered = `SELECT count(*) FROM pg_catalog.pg_class WHERE relkind = 'r' AND relfilenode <> 0 AND relfilenode <> pg_catalog.pg_relation_filenode(oid) AND relpersistence <> 't'`
 
-// Altered tells whether a table was emptied, or altered in all its rows, since the transaction of
+// Altered reports whether a table was emptied, or altered in all its rows, since the transaction of
 // a foreign database began: PostgreSQL shows it as empty to a transaction that had begun before.
 // Other engines end that one.
 func Altered(ctx context.Context, c Conn) (is bool, err error) {

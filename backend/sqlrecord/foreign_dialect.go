@@ -36,7 +36,7 @@ type Foreign struct {
 	// which times are compared.
 	Round  func(e Expr, s Sort, scale int) Expr
 	Millis func(e Expr) Expr
-	// Differ tells whether two values of a column differ, to the last letter.
+	// Differ reports whether two values of a column differ, to the last letter.
 	Differ func(a, b Expr, areTexts bool) Expr
 	// StoredAs is the type, without its sizes, of what a column of a type stores; "" where a
 	// comparison does not need it.

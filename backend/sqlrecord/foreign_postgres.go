@@ -43,7 +43,7 @@ func (d *postgresDB) connect(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// replanned tells whether a table may have been altered since the connection prepared the
+// replanned reports whether a table may have been altered since the connection prepared the
 // statement, which it has forgotten now: the result, or a parameter, had another type then. Only a
 // statement outside of a transaction can be run again.
 func (c *postgresConn) replanned(err error) bool {

@@ -35,7 +35,7 @@ const (
 	formInstant             //
 )
 
-// isText tells whether a column is read as a text.
+// isText reports whether a column is read as a text.
 func (c *Column) isText() bool { return c.Type == mapping.Varchar || c.Type == mapping.Text }
 
 // appendText appends the value as a text; false if it is none.

@@ -83,7 +83,7 @@ func (t *table) writer(d *Dialect, q backend.Query) *listWriter {
 	return w
 }
 
-// selective tells whether a list leaves records out.
+// selective reports whether a list leaves records out.
 func selective(q backend.Query) bool { return len(q.Filters) > 0 || q.ModifiedSince.IsSet() }
 
 func (w *listWriter) where() {

@@ -181,7 +181,7 @@ func (d *postgresDB) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	return nil, fmt.Errorf("wait for a connection: %w", err)
 }
 
-// isBusy tells whether all connections are in use, and no new one is being made.
+// isBusy reports whether all connections are in use, and no new one is being made.
 func (d *postgresDB) isBusy() bool {
 	stat := d.pool.Stat()
 	return stat.AcquiredConns() >= stat.MaxConns()
@@ -212,7 +212,7 @@ func (d *postgresDB) Close() error {
 	return nil
 }
 
-// demoted tells whether the server refused a write because it is read-only, or has become
+// demoted reports whether the server refused a write because it is read-only, or has become
 // so: another server is the primary now. It closes the connections of the pool, so that
 // the next ones go to the host that the DSN resolves to by then.
 func (d *postgresDB) demoted(err error) bool {

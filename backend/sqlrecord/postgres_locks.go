@@ -35,7 +35,7 @@ func takeLockWait(config *pgx.ConnConfig, most time.Duration, pooled bool) (alon
 	return alone, wait
 }
 
-// refusesSettings tells whether a pooler refused a connection because of its settings.
+// refusesSettings reports whether a pooler refused a connection because of its settings.
 func refusesSettings(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && pg.Code == "08P01" // protocol violation

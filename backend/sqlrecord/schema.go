@@ -152,7 +152,7 @@ func (s schema) column(f *mapping.Field) string {
 	return s.d.Quote(f.Name) + " " + s.d.columnType(f)
 }
 
-// refers tells whether a field has a foreign key.
+// refers reports whether a field has a foreign key.
 func (s schema) refers(f *mapping.Field) bool { return f.Reference != "" && !s.copied }
 
 func (s schema) references(f *mapping.Field, wanted bool) string {
@@ -203,7 +203,7 @@ func (s schema) fieldIndexes(r *mapping.Resource, f *mapping.Field) []index {
 	return all
 }
 
-// leadsUnique tells whether the index of a field that is unique per f serves to
+// leadsUnique reports whether the index of a field that is unique per f serves to
 // find all records by f.
 func (s schema) leadsUnique(r *mapping.Resource, f *mapping.Field) bool {
 	return slices.ContainsFunc(r.Fields, func(other mapping.Field) bool {

@@ -54,7 +54,7 @@ func (d *Dialect) SortOf(name string) Sort {
 	}
 }
 
-// IsNumber tells whether values of a sort are numbers.
+// IsNumber reports whether values of a sort are numbers.
 func (s Sort) IsNumber() bool {
 	return s == Integers || s == Decimals || s == Singles || s == Floats
 }

@@ -76,7 +76,7 @@ func createPrivate(path string) error {
 	return file.Close()
 }
 
-// denied tells whether a file could not be opened for want of permission, which SQLite does not
+// denied reports whether a file could not be opened for want of permission, which SQLite does not
 // say; nil if it was something else.
 func denied(path string, err error) error {
 	if sqlite.ErrCode(err).ToPrimary() != sqlite.ResultCantOpen {

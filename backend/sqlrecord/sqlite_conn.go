@@ -112,7 +112,7 @@ func (c *sqliteConn) end() {
 	}
 }
 
-// interruptIfOver is the watcher's. It tells whether the connection is at work.
+// interruptIfOver is the watcher's. It reports whether the connection is at work.
 func (c *sqliteConn) interruptIfOver() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// DiskFull tells whether an error is SQLite's that the disk of its file is full: of a
+// DiskFull reports whether an error is SQLite's that the disk of its file is full: of a
 // write, or of a start, for which the index of its log has to be made.
 func DiskFull(err error) bool {
 	code := sqlite.ErrCode(err)

@@ -8,7 +8,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// bind sets all parameters of a statement. It tells whether any is so large
+// bind sets all parameters of a statement. It reports whether any is so large
 // that it should be let go of after use.
 func (c *sqliteConn) bind(st *sqlite.Stmt, args []mapping.Value) (large bool) {
 	for i, v := range args {

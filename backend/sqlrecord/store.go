@@ -64,7 +64,7 @@ func (s *Store) On(c Conn) *Store {
 // Close closes the database.
 func (s *Store) Close() error { return s.db.Close() }
 
-// Exists tells whether the client sees a record of that ID.
+// Exists reports whether the client sees a record of that ID.
 func (s *Store) Exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (found bool, err error) {
 	if _, found = s.ahead.get(r, backend.Query{Client: client, ID: id}); found {
 		return true, nil

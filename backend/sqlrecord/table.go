@@ -269,7 +269,7 @@ func (t *Table) selectInto(w *Writer, s *selection) {
 	w.Add(" FROM ", t.From)
 }
 
-// isComputed tells whether a field is no column.
+// isComputed reports whether a field is no column.
 func (f *Field) isComputed() bool {
 	return f.As.Foreign && !strings.ContainsAny(f.Read[0].SQL[:1], "\"`")
 }

@@ -72,7 +72,7 @@ func testFolders(t *testing.T) map[string][]string {
 	return found
 }
 
-// declared tells whether there is a test of that name, or one that begins so, in a folder
+// declared reports whether there is a test of that name, or one that begins so, in a folder
 // or below it; "" is anywhere.
 func declared(folders map[string][]string, name string, begins bool, below string) bool {
 	for test, in := range folders {

@@ -61,7 +61,7 @@ func shape(output string) string {
 	return strings.Join(lines, "\n")
 }
 
-// looksLike tells whether an output has the shape that is written, in which … is any text
+// looksLike reports whether an output has the shape that is written, in which … is any text
 // of a line.
 func looksLike(output, want string) bool {
 	pattern := strings.ReplaceAll(regexp.QuoteMeta(shape(want)), "…", `[^\n]*`)

@@ -56,7 +56,7 @@ func Closest(seen string, known []string, most int) (word string) {
 	return word
 }
 
-// edits counts the edits from one word to another, disregarding case, and tells whether
+// edits counts the edits from one word to another, disregarding case, and reports whether
 // they are few for words of that length.
 func edits(seen, known string) (n int, few bool) {
 	longer := max(len(seen), len(known))

@@ -37,7 +37,7 @@ func (c Content) Encoded(accept string) ([]byte, string) {
 	return c.plain, ""
 }
 
-// Takes tells whether an Accept or Accept-Encoding header names a type or coding and does not
+// Takes reports whether an Accept or Accept-Encoding header names a type or coding and does not
 // refuse it with a weight of 0 (RFC 9110, sections 12.5.1 and 12.5.3).
 func Takes(accept, coding string) bool {
 	for part := range strings.SplitSeq(accept, ",") {

@@ -104,7 +104,7 @@ func (r Rules) portWords() string {
 	return strings.Join(ports, ", ")
 }
 
-// hasID tells whether a query has a parameter named id. Receivers differ on
+// hasID reports whether a query has a parameter named id. Receivers differ on
 // whether a semicolon separates parameters, so it does here.
 func hasID(query string) bool {
 	parameters := strings.FieldsFunc(query, func(r rune) bool { return r == '&' || r == ';' })
@@ -150,7 +150,7 @@ func (r Rules) port(text string) (uint16, bool) {
 
 func (r Rules) ports() []uint16 { return append([]uint16{defaultPort}, r.Ports...) }
 
-// exempt tells whether a host is allowed although it is not public.
+// exempt reports whether a host is allowed although it is not public.
 func (r Rules) exempt(h host) bool {
 	return slices.ContainsFunc(r.AllowHosts, func(text string) bool {
 		allowed, ok := parseHost(text)
@@ -192,7 +192,7 @@ func malformed(label string) bool {
 	return label == "" || len(label) > 63 || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != ""
 }
 
-// numeric tells whether lenient parsers would read a name with this last label as an IPv4
+// numeric reports whether lenient parsers would read a name with this last label as an IPv4
 // address (the "ends in a number" check of the URL standard).
 func numeric(label string) bool {
 	if strings.Trim(label, "0123456789") == "" {
@@ -208,7 +208,7 @@ func ofTheCloud() ssrf.Option {
 	return ssrf.WithDeniedV4Prefixes(netip.PrefixFrom(netip.AddrFrom4([4]byte{168, 63, 129, 16}), 32))
 }
 
-// public tells whether a host may be called as far as its spelling shows.
+// public reports whether a host may be called as far as its spelling shows.
 func (h host) public() bool {
 	if h.addr.IsValid() {
 		return ssrf.New(ofTheCloud()).SafeAddr(h.addr) == nil

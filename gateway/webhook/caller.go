@@ -143,7 +143,7 @@ type Request struct {
 
 // Outcome is how a call ended.
 type Outcome struct {
-	// Tried tells whether the call counts as a try. A cancelled one does not,
+	// Tried reports whether the call counts as a try. A cancelled one does not,
 	// though the receiver may have seen it.
 	Tried bool
 	// Status is the receiver's, 0 where it gave none.
@@ -157,7 +157,7 @@ type Outcome struct {
 	Duration time.Duration
 }
 
-// Delivered tells whether the receiver answered with success: any 2xx, even if the rest
+// Delivered reports whether the receiver answered with success: any 2xx, even if the rest
 // of its answer fails.
 func (o Outcome) Delivered() bool { return o.Status >= 200 && o.Status <= 299 }
 
@@ -189,7 +189,7 @@ func Problems() []string {
 	return []string{ErrAddress, ErrSecret, ErrResolve, ErrConnect, ErrTLS, ErrTimeout, ErrAnswer, ErrRedirect, ErrStatus}
 }
 
-// Gone tells whether the receiver wants no further calls: 410.
+// Gone reports whether the receiver wants no further calls: 410.
 func (o Outcome) Gone() bool { return o.Status == http.StatusGone }
 
 // Call makes one callback, or finds that it should not be made now. It ends when

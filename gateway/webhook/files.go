@@ -46,7 +46,7 @@ func JudgeFolder(folder string) error {
 	return nil
 }
 
-// isOurs tells whether a file is a result, or one that is being written: JOB.TERM, and what
+// isOurs reports whether a file is a result, or one that is being written: JOB.TERM, and what
 // Create adds. Others are nobody's business.
 func isOurs(name string) bool {
 	_, rest, _ := strings.Cut(name, ".")

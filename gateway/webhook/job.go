@@ -71,10 +71,10 @@ type Needs struct {
 	Model  int // steps of the model that the promise was made under (mapping.Model.Steps)
 }
 
-// Any tells whether every process of every version can do it.
+// Any reports whether every process of every version can do it.
 func (n Needs) Any() bool { return n.Format <= 1 && n.Model <= 1 }
 
-// beyond tells whether a process cannot do it.
+// beyond reports whether a process cannot do it.
 func (n Needs) beyond(able Needs) bool { return n.Format > able.Format || n.Model > able.Model }
 
 // Left is how long a job is left to processes that can do it. If none has come by then,
@@ -162,10 +162,10 @@ func (j Job) Taken() int64 {
 	}
 }
 
-// asleep tells whether the job waits for something to come, until Lease at most.
+// asleep reports whether the job waits for something to come, until Lease at most.
 func (j Job) asleep() bool { return j.State == Accepted && !j.Lease.IsZero() }
 
-// gone tells whether the result of a finished job was deleted to make space.
+// gone reports whether the result of a finished job was deleted to make space.
 func (j Job) gone() bool { return j.Failure == "" && j.Result.File == "" }
 
 // SpentAfter is the time from the noted handing-out of an address until the result may be
@@ -176,7 +176,7 @@ const (
 	linkedEvery = time.Minute
 )
 
-// spent tells whether the result may be deleted: it was fetched, and no address of it is
+// spent reports whether the result may be deleted: it was fetched, and no address of it is
 // valid any more.
 func (j Job) spent(now time.Time) bool {
 	return j.State == Collected && !j.gone() && !j.Linked.IsZero() && !now.Before(j.Linked.Add(SpentAfter))

@@ -70,7 +70,7 @@ func (r Room) Bytes(s Stage) (n int64) {
 // Firm is how many bytes are taken by what cannot be deleted yet.
 func (r Room) Firm() int64 { return r.Bytes(Reserved) + r.Bytes(Kept) }
 
-// Crowded tells whether unfetched results take so much that an operator should look: soon
+// Crowded reports whether unfetched results take so much that an operator should look: soon
 // after that, a single client is refused.
 func (r Room) Crowded() bool { return r.Firm() > r.Space/3*2 }
 

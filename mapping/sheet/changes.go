@@ -16,12 +16,12 @@ const (
 	ByScan    = "scan"
 )
 
-// TellsDeletions tells whether it is known which records have gone.
+// TellsDeletions reports whether it is known which records have gone.
 func (c Changes) TellsDeletions() bool {
 	return c.By == ByScan || c.IsTold() || c.Deletions > 0 || c.Deleted != ""
 }
 
-// IsTold tells whether the system itself says which records have changed.
+// IsTold reports whether the system itself says which records have changed.
 func (c Changes) IsTold() bool { return c.By == ByTable }
 
 // Pace is the least time between a page of so many records and the next one.

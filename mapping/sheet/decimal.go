@@ -14,7 +14,7 @@ const longestNumber = 400
 
 var decimalForm = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?$`)
 
-// IsDecimal tells whether s is a number: digits, perhaps with a sign, a point and an exponent,
+// IsDecimal reports whether s is a number: digits, perhaps with a sign, a point and an exponent,
 // of bounded length.
 func IsDecimal(s string) bool { return len(s) <= longestNumber && decimalForm.MatchString(s) }
 
@@ -30,7 +30,7 @@ func parseDecimal(s string) (*apd.Decimal, bool) {
 	return d, err == nil && d.Form == apd.Finite && d.Exponent > -longestNumber && d.Exponent < longestNumber
 }
 
-// sameNumber tells whether two texts are one number: 0 and 0.00.
+// sameNumber reports whether two texts are one number: 0 and 0.00.
 func sameNumber(a, b string) bool {
 	x, isX := parseDecimal(a)
 	y, isY := parseDecimal(b)

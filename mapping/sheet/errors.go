@@ -77,7 +77,7 @@ func raisable() map[mapping.Reason]*mapping.Entry {
 	return all
 }
 
-// namesField tells whether the sheet has to say which field is meant.
+// namesField reports whether the sheet has to say which field is meant.
 func namesField(row *mapping.Entry) bool {
 	return row.Takes(mapping.ArgField) || row.Takes(mapping.ArgArray)
 }
@@ -177,7 +177,7 @@ func (r *Resource) calledAs(place string) *mapping.Field {
 	}
 }
 
-// isAt tells whether a field is written to a place.
+// isAt reports whether a field is written to a place.
 func (r *Resource) isAt(i int, place string) bool {
 	if r.Service != nil {
 		return r.Service.Fields[i].Path != nil && r.Service.Fields[i].Path.String() == place

@@ -216,7 +216,7 @@ type httpAccountsFile struct {
 	// Refused recognises the answer to wrong credentials, whatever its status; default status
 	// 401.
 	Refused Match `yaml:"refused"`
-	// UsernameCase tells whether the username of an answer must be the one asked for letter by
+	// UsernameCase reports whether the username of an answer must be the one asked for letter by
 	// letter: exact (default), or ignore where ANNA is anna to the service. With verify only.
 	UsernameCase string `yaml:"username_case" schema:"enum=exact|ignore"`
 	// Result is where the user's facts are, within what the calls say is the user. Without

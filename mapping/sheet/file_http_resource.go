@@ -55,7 +55,7 @@ type updateFile struct {
 	recordCallFile
 	// Nothing tells that the answer says nothing of the record: it is read again.
 	Nothing bool `yaml:"nothing"`
-	// Whole tells whether .record is the record as it was read, with the changes in it, or the
+	// Whole reports whether .record is the record as it was read, with the changes in it, or the
 	// changes alone. Default: it is with method PUT.
 	Whole *bool `yaml:"whole"`
 }

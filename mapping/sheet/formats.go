@@ -23,7 +23,7 @@ var formats = map[string]strictyaml.Format{
 	},
 }
 
-// isURL tells whether text is an absolute URL of one of the schemes.
+// isURL reports whether text is an absolute URL of one of the schemes.
 func isURL(text string, schemes ...string) bool {
 	u, err := url.Parse(text)
 	return err == nil && slices.Contains(schemes, u.Scheme) && u.Hostname() != ""

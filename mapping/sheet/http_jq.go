@@ -128,7 +128,7 @@ func (p *JQ) names() map[string]bool {
 	return seen
 }
 
-// mentions tells whether a program may read a member of what it sees.
+// mentions reports whether a program may read a member of what it sees.
 func (p *JQ) mentions(path ...string) bool {
 	if p == nil || p.query == nil {
 		return false
@@ -207,7 +207,7 @@ func (l *httpLoader) spot(f spotFile) Spot {
 // known is what a call knows: names, of which record and value stand for all that is below.
 type known []string
 
-// knows tells whether a path is known; below tells of one that others are below.
+// knows reports whether a path is known; below tells of one that others are below.
 func (k known) knows(p Path) (is, below bool) {
 	name := p.String()
 	for _, known := range k {

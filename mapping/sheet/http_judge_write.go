@@ -202,7 +202,7 @@ func (d *httpDraft) judgeLost(op mapping.Scope, c *ServiceCall) {
 	}
 }
 
-// leavesOut tells whether the body is the same with another value of a field.
+// leavesOut reports whether the body is the same with another value of a field.
 func (d *httpDraft) leavesOut(c *ServiceCall, name string) bool {
 	i := slices.IndexFunc(d.mapped, func(f *Field) bool { return f.Name == name })
 	one, ok := c.Body.run(d.tried(nil))

@@ -20,7 +20,7 @@ func (c *call) params() Parameters {
 	return slices.Concat(Parameters{{Text: c.Path, JQ: c.Body}}, c.Query, c.Headers)
 }
 
-// Names tells whether a call names what it knows: client, or page number.
+// Names reports whether a call names what it knows: client, or page number.
 func (c *call) Names(path ...string) bool {
 	return slices.ContainsFunc(c.params(), func(n Named) bool {
 		return n.JQ.mentions(path...) || slices.ContainsFunc(n.Text, func(part TextPart) bool {
@@ -29,7 +29,7 @@ func (c *call) Names(path ...string) bool {
 	})
 }
 
-// places tells whether a placeholder is that path.
+// places reports whether a placeholder is that path.
 func (c *call) places(p Path) bool {
 	return slices.ContainsFunc(c.params(), func(n Named) bool { return n.Text.places(p) })
 }

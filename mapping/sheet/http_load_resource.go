@@ -144,7 +144,7 @@ func (d *httpDraft) operations() {
 	}
 }
 
-// list tells whether there are lists, and compiles the walk that they need.
+// list reports whether there are lists, and compiles the walk that they need.
 func (d *httpDraft) list() bool {
 	f, named := d.file, d.names(mapping.OpList)
 	base, inner := d.http.service.Walk, d.http.within[d.of.Name]
@@ -247,7 +247,7 @@ func (d *httpDraft) valueNames() (all known) {
 	return all
 }
 
-// namesClient tells whether the records, and so their keys, are of the client that calls name.
+// namesClient reports whether the records, and so their keys, are of the client that calls name.
 func (d *httpDraft) namesClient() bool {
 	by := d.walked
 	if get := d.calls[mapping.OpGet]; len(by) == 0 && get != nil {

@@ -99,7 +99,7 @@ func exact(v any) (_ any, changed bool) {
 	}
 }
 
-// Holds tells whether the program yields something that is neither false nor null.
+// Holds reports whether the program yields something that is neither false nor null.
 func (q *JQ) Holds(ctx context.Context, input any) (bool, error) {
 	v, err := q.First(ctx, input)
 	if errors.Is(err, ErrNothing) {

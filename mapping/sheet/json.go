@@ -175,13 +175,13 @@ func (j JSON) scalar() any {
 	}
 }
 
-// IsNull tells whether it is null, or nothing.
+// IsNull reports whether it is null, or nothing.
 func (j JSON) IsNull() bool { return j.in == nil && (j.text == "" || j.text == "null") }
 
-// IsEmpty tells whether it is null, or an empty text.
+// IsEmpty reports whether it is null, or an empty text.
 func (j JSON) IsEmpty() bool { return j.IsNull() || j.text == `""` }
 
-// IsObject tells whether it is an object.
+// IsObject reports whether it is an object.
 func (j JSON) IsObject() bool { return j.in != nil && j.in.object }
 
 // Object returns its members, which are not to be changed; nil where it is no object.

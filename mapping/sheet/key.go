@@ -94,7 +94,7 @@ func (r *Resource) part(i int, text string) string {
 	return text
 }
 
-// SamePart tells whether two values of a part of a kept key are the same to the database.
+// SamePart reports whether two values of a part of a kept key are the same to the database.
 func (r *Resource) SamePart(i int, a, b string) bool {
 	a, b = r.part(i, a), r.part(i, b)
 	return a == b || r.ignoresCase() && FoldKey(a) == FoldKey(b)

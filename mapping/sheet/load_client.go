@@ -8,7 +8,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// IsShared tells whether nothing binds the records to a client, so that all clients see the
+// IsShared reports whether nothing binds the records to a client, so that all clients see the
 // same.
 func (r *Resource) IsShared() bool {
 	return r.client == "" && r.Through == nil && FindParameter(r.Where, ClientParameter) < 0 && !(r.Service != nil && r.Service.PerClient)
@@ -163,7 +163,7 @@ func (d *draft) judgeShared() {
 		d.of.Name, f.Name, of, cure, strings.ToUpper(d.words().language))
 }
 
-// isOfContainer tells whether a reference is to the record that contains this one as an element.
+// isOfContainer reports whether a reference is to the record that contains this one as an element.
 func (d *draft) isOfContainer(f *mapping.Field) bool {
 	target := d.model.Resource(f.Reference)
 	return target != nil && slices.ContainsFunc(target.Fields, func(of mapping.Field) bool { return of.ArrayOf == d.of.Name && of.ArrayKey == f.Name })

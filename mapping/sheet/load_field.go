@@ -84,7 +84,7 @@ func (d *draft) compileField(f mapping.Field, s said) {
 	d.narrowing[f.Name] = n
 }
 
-// refersToKept tells whether a field may hold kept IDs.
+// refersToKept reports whether a field may hold kept IDs.
 func (d *draft) refersToKept(f *Field) bool {
 	return f.Target != nil || f.ReferenceBy != "" && d.sheet.keepsIDs()
 }
@@ -100,7 +100,7 @@ func (d *draft) arrayField(f *Field, s said) {
 	d.array(f)
 }
 
-// converts tells whether the sheet says how the value is kept.
+// converts reports whether the sheet says how the value is kept.
 func (s *said) converts() bool {
 	return s.conversionFile.Codes.given() || s.Type != "" || len(s.Zero) > 0 || s.Empty != ""
 }

@@ -31,7 +31,7 @@ type own interface {
 	key()
 	// fields are what the sheet says of each field.
 	fields() map[string]said
-	// field compiles where a field is that is no constant. It tells whether it is written, and
+	// field compiles where a field is that is no constant. It reports whether it is written, and
 	// completes what clients are promised.
 	field(f *Field, n *mapping.FieldNarrowing)
 	array(f *Field)
@@ -112,16 +112,16 @@ func (d *draft) fieldAt(name string, keys ...string) string {
 // zone is the zone of times in the resource.
 func (d *draft) zone() *time.Location { return cmp.Or(d.owner.TimeZone.Location, d.sheet.Location) }
 
-// has tells whether there is an operation.
+// has reports whether there is an operation.
 func (d *draft) has(op mapping.Scope) bool { return d.resource.Operations[op] }
 
-// names tells whether the sheet leaves room for an operation.
+// names reports whether the sheet leaves room for an operation.
 func (d *draft) names(op mapping.Scope) bool {
 	only := d.owner.Operations.Only
 	return len(only) == 0 || slices.Contains(only, string(op))
 }
 
-// writes tells whether clients make or change records.
+// writes reports whether clients make or change records.
 func (d *draft) writes() bool { return d.has(mapping.OpCreate) || d.has(mapping.OpUpdate) }
 
 // keyID compiles how the IDs of a key of several parts are made. plain is the sheet's word for a
@@ -165,7 +165,7 @@ func (d *draft) mappedNames() (names []string) {
 	return names
 }
 
-// isDated tells whether the system has the time of the last change.
+// isDated reports whether the system has the time of the last change.
 func (d *draft) isDated() bool {
 	name := d.of.Fields[d.of.ModifiedAt].Name
 	s := d.said[name]

@@ -77,7 +77,7 @@ func FirstWall(ms int64, loc *time.Location) int64 {
 	return wall
 }
 
-// compareZones tells whether days have ever begun earlier in a than in b since 1970, or later,
+// compareZones reports whether days have ever begun earlier in a than in b since 1970, or later,
 // or will.
 func compareZones(a, b *time.Location) (earlier, later bool) {
 	if a.String() == b.String() {

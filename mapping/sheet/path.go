@@ -78,7 +78,7 @@ func (p Path) Put(into map[string]any, v any) {
 	into[p[len(p)-1]] = v
 }
 
-// IsZero tells whether the place is nowhere.
+// IsZero reports whether the place is nowhere.
 func (s Spot) IsZero() bool { return s.Path == nil && s.JQ == nil }
 
 // Find returns what is found there; false for nothing.
@@ -151,12 +151,12 @@ func KeyParts(text string) []any {
 	return []any{v}
 }
 
-// isWhole tells whether a text is a number of digits alone, which most keys that are JSON are.
+// isWhole reports whether a text is a number of digits alone, which most keys that are JSON are.
 func isWhole(text string) bool {
 	return text != "" && text[0] != '0' && strings.Trim(text, "0123456789") == ""
 }
 
-// readsAsJSON tells whether a text is JSON, or begins as JSON that is no text of letters.
+// readsAsJSON reports whether a text is JSON, or begins as JSON that is no text of letters.
 func readsAsJSON(text string) bool {
 	return strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "[") || json.Valid([]byte(text))
 }

@@ -13,7 +13,7 @@ type Answer struct {
 	Told    func() map[string]any // what jq sees of it: {status, body}
 }
 
-// Fits tells whether an answer is recognised. jq that fails does not recognise it: conditions are
+// Fits reports whether an answer is recognised. jq that fails does not recognise it: conditions are
 // asked of answers of any form.
 func (m Match) Fits(a Answer) bool {
 	text := strconv.Itoa(a.Status)

@@ -174,7 +174,7 @@ func (c *Code) value() any {
 	}
 }
 
-// isSame tells whether a text or number of the sheet is what was found, of which text is the text:
+// isSame reports whether a text or number of the sheet is what was found, of which text is the text:
 // XML has texts alone.
 func isSame(of, text string) bool {
 	return of == text || of != "" && text != "" && isDigit(of[len(of)-1]) && isDigit(text[len(text)-1]) && sameNumber(of, text)
@@ -182,7 +182,7 @@ func isSame(of, text string) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// IsNull tells whether what was found means null.
+// IsNull reports whether what was found means null.
 func (f *ServiceField) IsNull(found any) bool {
 	text, ok := ScalarText(found)
 	if !ok {

@@ -103,19 +103,19 @@ func PathOf(r *Resource, keys ...string) string {
 	return strictyaml.Child("resources", append([]string{r.Name}, keys...)...)
 }
 
-// Supports tells whether the system has an operation of a resource.
+// Supports reports whether the system has an operation of a resource.
 func (s *Sheet) Supports(r *mapping.Resource, op mapping.Scope) bool {
 	known := s.Resources[r]
 	return known != nil && known.Operations[op]
 }
 
-// Writes tells whether the system has a place for a field, even if clients cannot write it.
+// Writes reports whether the system has a place for a field, even if clients cannot write it.
 func (s *Sheet) Writes(r *mapping.Resource, f *mapping.Field) bool {
 	known := s.Resources[r]
 	return known != nil && known.Fields[f.Index].writable
 }
 
-// NeedsKeep tells whether the gateway issues IDs, which need the id store.
+// NeedsKeep reports whether the gateway issues IDs, which need the id store.
 func (s *Sheet) NeedsKeep() bool { return s.ClientsKept || s.keepsIDs() }
 
 func (s *Sheet) keepsIDs() bool {

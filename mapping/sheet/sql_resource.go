@@ -84,14 +84,14 @@ func (d *sqlDraft) item(path string, i int) string {
 	return path
 }
 
-// isOwn tells whether frontdesk itself writes in an operation that there is: no statements of the
+// isOwn reports whether frontdesk itself writes in an operation that there is: no statements of the
 // vendor's do all of it.
 func (d *sqlDraft) isOwn(op mapping.Scope) bool {
 	said := d.statements(op)
 	return d.has(op) && (len(said) == 0 || slices.ContainsFunc(said, func(text string) bool { return isOwn(op, text) }))
 }
 
-// isOwn tells whether a statement stands for what frontdesk does itself.
+// isOwn reports whether a statement stands for what frontdesk does itself.
 func isOwn(op mapping.Scope, statement string) bool {
 	return statement == OwnStatement || statement == OwnUpdate && op == mapping.OpCreate
 }
@@ -250,7 +250,7 @@ func (d *sqlDraft) judgeNewKey() {
 	}
 }
 
-// gives tells whether a field is written to a column on every create.
+// gives reports whether a field is written to a column on every create.
 func (d *sqlDraft) gives(place string) bool {
 	for i, f := range mapping.Each(d.resource.Resource.Fields) {
 		c := d.out.Fields[i]

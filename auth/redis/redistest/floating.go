@@ -63,7 +63,7 @@ func (f *Floating) LoseAnswer(beginning string) {
 	f.lose = beginning
 }
 
-// loses tells whether what a server says is lost.
+// loses reports whether what a server says is lost.
 func (f *Floating) loses(answer []byte) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -17,7 +17,7 @@ type edge struct {
 	isCode   bool // of the interface, for which a system may have another word
 }
 
-// isKept tells whether a value came back; an empty text and null are one.
+// isKept reports whether a value came back; an empty text and null are one.
 func isKept(f *mapping.Field, sent, got mapping.Value) bool {
 	switch {
 	case f.IgnoreDashes:

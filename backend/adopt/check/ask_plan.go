@@ -61,7 +61,7 @@ func (x *asked) plans(ctx context.Context) {
 	}
 }
 
-// readsAll tells whether a filter narrows nothing, by none of the values that are tried.
+// readsAll reports whether a filter narrows nothing, by none of the values that are tried.
 func (x *asked) readsAll(ctx context.Context, f *mapping.Field, plain *plan) bool {
 	var tried []mapping.Value
 	for _, rec := range x.records {
@@ -87,7 +87,7 @@ type plan struct {
 	sorts   bool // what was read is sorted afterwards
 }
 
-// narrower tells whether a plan narrows what another one reads.
+// narrower reports whether a plan narrows what another one reads.
 func (p *plan) narrower(than *plan) bool {
 	return slices.ContainsFunc(p.narrows, func(by string) bool { return !slices.Contains(than.narrows, by) })
 }

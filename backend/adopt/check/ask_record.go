@@ -81,7 +81,7 @@ func (x *asked) outside() {
 	}
 }
 
-// isRefused tells whether the interface has a rule for a value and would refuse it.
+// isRefused reports whether the interface has a rule for a value and would refuse it.
 func (x *asked) isRefused(f *mapping.Field, v mapping.Value) bool {
 	patch := mapping.NewRecord(x.Resource)
 	patch.Values[f.Index] = v
@@ -100,7 +100,7 @@ func (x *asked) zone(f *mapping.Field) *time.Location {
 	return cmp.Or(zone, x.Sheet.Location)
 }
 
-// isBesideMidnight tells whether a time is that of a day's beginning in a zone nearby.
+// isBesideMidnight reports whether a time is that of a day's beginning in a zone nearby.
 func (x *asked) isBesideMidnight(f *mapping.Field, v mapping.Value) bool {
 	t := v.Time().In(x.zone(f))
 	return t.Minute() == 0 && t.Second() == 0 && slices.Contains([]int{22, 23, 1, 2}, t.Hour())
@@ -142,7 +142,7 @@ func (x *asked) others(ctx context.Context) {
 	x.add(Error, "ask.isolation", strictyaml.Child(x.path, "client"), seen, "name the column or path that tells whose a record is")
 }
 
-// isSame tells whether the client has the record that another one got, and not another of
+// isSame reports whether the client has the record that another one got, and not another of
 // the same number.
 func (x *asked) isSame(ctx context.Context, got mapping.Record) bool {
 	own, err := x.client.Get(ctx, x.Resource, backend.Query{Client: x.of, ID: got.ID()})

@@ -42,7 +42,7 @@ func (x *asked) writing(ctx context.Context) {
 
 func (x *asked) isService() bool { return x.database == nil }
 
-// commits tells whether what is written stays: in a service, and where nobody knows what a statement of
+// commits reports whether what is written stays: in a service, and where nobody knows what a statement of
 // the sheet does.
 func (x *asked) commits() bool {
 	return x.isService() || x.Sheet.Resource(x.Name).SQL.Statements[mapping.OpUpdate] != nil
@@ -135,7 +135,7 @@ func (x *asked) write(ctx context.Context, rec mapping.Record, i int, v mapping.
 	return before, after, err
 }
 
-// isRefusal tells whether a write was refused as the interface refuses, and has not failed.
+// isRefusal reports whether a write was refused as the interface refuses, and has not failed.
 func isRefusal(err error) bool {
 	violations, is := mapping.AsViolations(err)
 	return is && !slices.ContainsFunc(violations, func(v *mapping.Error) bool {
@@ -189,7 +189,7 @@ func (x *asked) get(ctx context.Context, id int32) (mapping.Record, error) {
 	return x.client.Get(ctx, x.Resource, backend.Query{Client: x.of, ID: id})
 }
 
-// sends tells whether clients send a field.
+// sends reports whether clients send a field.
 func (x *asked) sends(f *mapping.Field) bool {
 	writes := x.client.Offer().Writes
 	return !f.Readonly && !f.Primary && f.Type != mapping.Array && (writes == nil || writes(x.Resource, f))
@@ -264,7 +264,7 @@ func (x *asked) arrived(sent, got mapping.Record) {
 	}
 }
 
-// sameText tells whether two values are one to systems that compare texts as they like.
+// sameText reports whether two values are one to systems that compare texts as they like.
 func sameText(a, b mapping.Value) bool {
 	return a == b || a.Kind() == mapping.KindText && b.Kind() == mapping.KindText && strings.EqualFold(strings.TrimSpace(a.Text()), strings.TrimSpace(b.Text()))
 }

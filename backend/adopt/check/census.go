@@ -152,7 +152,7 @@ func (s *census) value(t remote.Seen, f *mapping.Field, v mapping.Value) {
 	}
 }
 
-// keeps tells whether what is written of a value that was read reads as the same again. What is put at a
+// keeps reports whether what is written of a value that was read reads as the same again. What is put at a
 // path as it is does, and an element is not written by itself.
 func (s *census) keeps(ctx context.Context, row map[string]any, f *mapping.Field, v mapping.Value) bool {
 	how := &s.of.Fields[f.Index]
@@ -247,7 +247,7 @@ func (s *census) tell(what claim, at string, n int, err error) {
 	s.found = append(s.found, found{what, at, n, s.records, err})
 }
 
-// has tells whether records of a client were found, or of all clients.
+// has reports whether records of a client were found, or of all clients.
 func (s *census) has(client int64) bool { return s.clients[client] != nil || s.clients[0] != nil }
 
 // alike is how many of its records another census, of another client, has as well, letter by letter.

@@ -117,7 +117,7 @@ func (c *httpCheck) walks(ctx context.Context) error {
 	return c.apart(ctx)
 }
 
-// isStranger tells whether there are records, and none is the client's.
+// isStranger reports whether there are records, and none is the client's.
 func (c *httpCheck) isStranger() bool {
 	others := false
 	for _, s := range c.censuses {

@@ -46,7 +46,7 @@ func leftOut(o Options, system backend.Supporter) Left {
 	return l
 }
 
-// isFixed tells whether a field is the same in all records.
+// isFixed reports whether a field is the same in all records.
 func isFixed(r *sheet.Resource, f *mapping.Field) bool {
 	if r.Service != nil {
 		return !r.Service.Fields[f.Index].Constant.IsAbsent()

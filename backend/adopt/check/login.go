@@ -70,7 +70,7 @@ func (r *Report) login(ctx context.Context, driver any, o Options) auth.Client {
 	return user.Client
 }
 
-// saysUsers tells whether a sheet says how users are found.
+// saysUsers reports whether a sheet says how users are found.
 func saysUsers(s *sheet.Sheet) bool {
 	a := s.Accounts
 	return len(a.Users) > 0 || a.Table != "" || a.Query != "" || s.Source.Service != nil && s.Source.Service.Verify != nil

@@ -103,7 +103,7 @@ func TestLogin(t *testing.T) {
 	told(t, report, "warning login.unnamed accounts.result", "")
 }
 
-// TestClock: a record that was made just now tells whether its times are taken for those of the
+// TestClock: a record that was made just now reports whether its times are taken for those of the
 // right zone.
 func TestClock(t *testing.T) {
 	report := behindTheDoor(t, "right-1998", true, func(*door) {})

@@ -31,7 +31,7 @@ func (p *proof) qualified(name string) string {
 	return legacy.Qualified(p.d, p.Sheet().Source.SQL.Schema, name)
 }
 
-// isOfWhere tells whether nothing but the condition of a resource says whose its rows are.
+// isOfWhere reports whether nothing but the condition of a resource says whose its rows are.
 func (t table) isOfWhere() bool {
 	return t.Parent() == nil && t.SQL.Client == (sheet.Expr{}) && sheet.FindParameter(t.Where, sheet.ClientParameter) >= 0
 }

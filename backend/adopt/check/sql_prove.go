@@ -140,7 +140,7 @@ func (p *proof) tell(f found) {
 	}
 }
 
-// has tells whether a claim about a field is known not to hold.
+// has reports whether a claim about a field is known not to hold.
 func (p *proof) has(f *mapping.Field, what claim) bool {
 	return slices.ContainsFunc(p.found, func(had found) bool { return had.at == placeOf(f) && had.what == what })
 }
@@ -211,7 +211,7 @@ func (p *proof) keys(ctx context.Context) error {
 	return p.twice(ctx, p.t.Fields[p.t.ID].Field, keys)
 }
 
-// isStored tells whether it is known what is stored in a row that is read.
+// isStored reports whether it is known what is stored in a row that is read.
 func (p *proof) isStored() bool {
 	id := p.t.Fields[p.t.ID].Field
 	return p.t.From == p.t.Written || !p.has(id, twice) && !p.has(id, keyless)

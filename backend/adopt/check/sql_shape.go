@@ -34,12 +34,12 @@ func (c *resourceCheck) at(keys ...string) string { return strictyaml.Child(c.pa
 // ofField is where the sheet says something of a field.
 func (c *resourceCheck) ofField(f *mapping.Field) string { return ofField(c.Name, f.Name) }
 
-// changes tells whether clients change records.
+// changes reports whether clients change records.
 func (c *resourceCheck) changes() bool {
 	return slices.ContainsFunc([]mapping.Scope{mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete}, func(op mapping.Scope) bool { return c.Operations[op] })
 }
 
-// isOwn tells whether there is an operation that frontdesk itself does.
+// isOwn reports whether there is an operation that frontdesk itself does.
 func (c *resourceCheck) isOwn(op mapping.Scope) bool {
 	said := c.SQL.Statements[op]
 	return c.Operations[op] && (said == nil || slices.Contains(said, sheet.OwnStatement))

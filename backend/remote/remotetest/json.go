@@ -98,7 +98,7 @@ func (g *JSON) Throttle(n int, retryAfter time.Duration) {
 	g.throttled, g.retryAfter = n, retryAfter
 }
 
-// throttle tells whether a call is one too many.
+// throttle reports whether a call is one too many.
 func (g *JSON) throttle() (wait time.Duration, throttled bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -95,7 +95,7 @@ func (l *ledger) judgeField(e *entity, f *field, before *row, id string, v value
 	return nil
 }
 
-// taken tells whether another record has the value. User names are unique over
+// taken reports whether another record has the value. User names are unique over
 // all tenants, since they are what people log in with.
 func (l *ledger) taken(e *entity, f *field, id, value string) bool {
 	if f.name == "plate" {

@@ -120,7 +120,7 @@ func create(t testing.TB, like string) string {
 	return shared.dsn(name)
 }
 
-// Soak tells whether the environment asks for the long form of a test: many rounds,
+// Soak reports whether the environment asks for the long form of a test: many rounds,
 // as make soak has them.
 func Soak() bool { return os.Getenv("FRONTDESK_SOAK") != "" }
 

@@ -19,7 +19,7 @@ func Takes(t testing.TB, part string) {
 	}
 }
 
-// Required tells whether the environment demands that a test with this part runs,
+// Required reports whether the environment demands that a test with this part runs,
 // rather than be skipped where it is not to be had: FRONTDESK_REQUIRE lists parts,
 // separated by commas.
 func Required(t testing.TB, part string) bool {

@@ -126,7 +126,7 @@ func (q *Inquiry) takeRefusal(l *Line) {
 	}
 }
 
-// isMeant tells whether a request belongs to the client and the api_key asked about.
+// isMeant reports whether a request belongs to the client and the api_key asked about.
 func (q *Inquiry) isMeant(client, key string) bool {
 	return (q.Client == "" || strings.EqualFold(q.Client, client)) && (q.Key == "" || q.Key == key)
 }
@@ -143,7 +143,7 @@ func (q *Inquiry) distance(at time.Time) time.Duration {
 	return at.Sub(q.About).Abs()
 }
 
-// matters tells whether a change may concern the requests reported, as far as that is
+// matters reports whether a change may concern the requests reported, as far as that is
 // known.
 func (q *Inquiry) matters(at time.Time) bool {
 	switch {
@@ -158,7 +158,7 @@ func (q *Inquiry) matters(at time.Time) bool {
 // changesWithin is how long before a request a change is reported with it.
 const changesWithin = time.Hour
 
-// isBefore tells whether a change was made shortly before a request was answered.
+// isBefore reports whether a change was made shortly before a request was answered.
 func isBefore(change, request time.Time) bool {
 	return change.After(request.Add(-changesWithin)) && !change.After(request)
 }
@@ -190,7 +190,7 @@ func (r *RecordName) UnmarshalText(text []byte) error {
 
 func (r RecordName) String() string { return fmt.Sprintf("%s/%d", terminal.Safe(r.Resource), r.ID) }
 
-// names tells whether a request asked for a record, or wrote it.
+// names reports whether a request asked for a record, or wrote it.
 func (l *Line) names(r RecordName) bool {
 	resource, _, _ := strings.Cut(strings.TrimPrefix(l.Endpoint, "/"), "/")
 	return resource == r.Resource && (l.Record == r.ID || slices.Contains(l.Records, r.ID))

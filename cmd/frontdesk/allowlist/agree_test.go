@@ -301,7 +301,7 @@ func expectedOutcome(e gateway.Explanation) outcome {
 		return wasRefused
 	case e.Lacks != nil, e.Fields != nil:
 		return wasRefused
-	case e.Session, e.Operation.Template == "/authenticate" && e.Stopped == "": // which tells whether the session lives
+	case e.Session, e.Operation.Template == "/authenticate" && e.Stopped == "": // which reports whether the session lives
 		return wasAllowed
 	}
 	return wasNobody

@@ -149,7 +149,7 @@ func (a *Audit) certificate() {
 	}
 }
 
-// reach tells whether only this machine reaches a listener, and whether everybody may.
+// reach reports whether only this machine reaches a listener, and whether everybody may.
 func reach(address string) (loopback, open bool) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -235,7 +235,7 @@ func (a *Audit) secrets(key *Key) {
 	}
 }
 
-// ends tells whether the key has ended.
+// ends reports whether the key has ended.
 func (a *Audit) ends(key *Key) bool {
 	end := key.Expires
 	switch {

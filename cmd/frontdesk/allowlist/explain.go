@@ -40,7 +40,7 @@ func (l *Lists) Request(text string) (Asked, error) {
 	return a, nil
 }
 
-// isBelow tells whether a path was written with the base path in front.
+// isBelow reports whether a path was written with the base path in front.
 func isBelow(target, basePath string) bool {
 	rest, ok := strings.CutPrefix(target, basePath)
 	return ok && (rest == "" || rest[0] == '/' || rest[0] == '?')

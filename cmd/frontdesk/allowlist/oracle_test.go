@@ -70,7 +70,7 @@ func (n naive) at(rules []string, method, path string) (endpoint string, here, a
 	return "", nil, nil, false
 }
 
-// plainPart tells whether a part of a path is canonical: there is nothing in it to
+// plainPart reports whether a part of a path is canonical: there is nothing in it to
 // decode, to clean or to cut off.
 func plainPart(s string) bool {
 	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()+,=:@"
@@ -121,7 +121,7 @@ func (n naive) judge(rules []string, method, target string) string {
 	return unknown
 }
 
-// grants tells whether entries grant an endpoint: who may write many records may write one, and a backup
+// grants reports whether entries grant an endpoint: who may write many records may write one, and a backup
 // has all fields.
 func (n naive) grants(rules []string, method, endpoint string) bool {
 	if endpoint == "/backup/owner" && slices.ContainsFunc(rules, func(rule string) bool { return strings.Contains(rule, ": {") }) {

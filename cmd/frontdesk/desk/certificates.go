@@ -37,7 +37,7 @@ func openCertificates(files config.TLS) (*certificates, error) {
 	return c, err
 }
 
-// reload reads the files again and tells whether the certificate has changed. If the files cannot
+// reload reads the files again and reports whether the certificate has changed. If the files cannot
 // be used, what was read before stays in use.
 func (c *certificates) reload() (renewed bool, err error) {
 	next, setting, err := readCertificates(c.files)
@@ -94,7 +94,7 @@ func certificatesIn(file string) (all []*x509.Certificate, err error) {
 	return all, err
 }
 
-// HasAuthority tells whether a PEM file has a certificate that may sign others. It is true of a file
+// HasAuthority reports whether a PEM file has a certificate that may sign others. It is true of a file
 // that cannot be read, which is told elsewhere.
 func HasAuthority(file string) bool {
 	all, err := certificatesIn(file)
@@ -144,7 +144,7 @@ type CertificateHealth struct {
 // certificateAhead is how long ahead the end of a certificate is told at most.
 const certificateAhead = 14 * 24 * time.Hour
 
-// CertificateEndsSoon tells whether an end that is still to come is to be told: in the last
+// CertificateEndsSoon reports whether an end that is still to come is to be told: in the last
 // quarter of the time that the certificate was made for, when it ought to be renewed.
 func CertificateEndsSoon(c *x509.Certificate, now time.Time) bool {
 	return c.NotAfter.Sub(now) <= min(certificateAhead, c.NotAfter.Sub(c.NotBefore)/4)

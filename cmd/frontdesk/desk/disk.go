@@ -282,7 +282,7 @@ func AdviseFull(err error) error {
 	return err
 }
 
-// isFull tells whether an error means that a disk is full.
+// isFull reports whether an error means that a disk is full.
 func isFull(err error) bool {
 	return sqlrecord.DiskFull(err) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

@@ -193,7 +193,7 @@ func (s setup) differsFrom(other setup) GatewayDiffers {
 	return found
 }
 
-// upgrading tells whether nothing but the version differs.
+// upgrading reports whether nothing but the version differs.
 func (g GatewayDiffers) upgrading() bool { return len(g.Parts) == 1 && g.Parts[0].Part == partVersion }
 
 // judgeDrift reports both in /readyz. The gateway stays ready, since nobody knows which of them is

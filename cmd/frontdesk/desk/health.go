@@ -293,7 +293,7 @@ type probes struct {
 // healthz tells that the program runs.
 func (probes) healthz(c *fiber.Ctx) error { return c.JSON(fiber.Map{"status": HealthOK}) }
 
-// readyz tells whether the program is to be sent requests, and why not. Who asks by a name that is
+// readyz reports whether the program is to be sent requests, and why not. Who asks by a name that is
 // none of the listener's own learns a word: some load balancers send the name of their group.
 func (a probes) readyz(c *fiber.Ctx) error {
 	now := a.health(c.UserContext())

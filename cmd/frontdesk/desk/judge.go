@@ -219,5 +219,5 @@ func judgeSecrets(c *config.Config) (problems strictyaml.Problems) {
 	return problems
 }
 
-// within tells whether a path is the one given, or leads to a part of it.
+// within reports whether a path is the one given, or leads to a part of it.
 func within(path, of string) bool { return path == of || strings.HasPrefix(path, of+".") }

@@ -161,7 +161,7 @@ func toldBy(t *testing.T) func(row endRow, end neighbours.KeyEnd, now int) endRo
 	}
 }
 
-// refuses tells whether a gateway refuses the hash.
+// refuses reports whether a gateway refuses the hash.
 func (m keyMachine) refuses(g keyGateway, now int) bool {
 	end := m.ends(g.fact)
 	return g.files == absent || g.files <= now || !end.IsZero() && hourOf(neighbours.KeyEnd{Ends: end}) <= now

@@ -58,7 +58,7 @@ func hashEnds(keys []config.Key) map[[32]byte]neighbours.KeyEnd {
 	return all
 }
 
-// sooner tells whether an end is before another; zero is never.
+// sooner reports whether an end is before another; zero is never.
 func sooner(a, b time.Time) bool { return !a.IsZero() && (b.IsZero() || a.Before(b)) }
 
 // filed brings a change of the files into what is known of each hash.
@@ -197,7 +197,7 @@ func (h *Desk) letIn() (all []string) {
 
 // TellKeyChange tells all gateways of a service, by the database and the store of sessions in a
 // configuration, that a key has changed. It returns which gateways these are; none where there is one.
-// known tells whether the configuration, with its mapping sheet, says which database that is.
+// known reports whether the configuration, with its mapping sheet, says which database that is.
 func TellKeyChange(p Program, c *config.Config, before, after config.Key) (gateways []string, known bool, err error) {
 	if database, err := DatabaseOf(c); err != nil || database.file() != "" {
 		return nil, false, err
@@ -235,7 +235,7 @@ func sharedSessions(c *config.Config) (_ *redis.Sessions, release func(), err er
 	return redis.NewSessions(client, time.Now), client.Close, nil
 }
 
-// EndSessionsOf ends the open sessions of a user in the store that gateways share. It tells whether
+// EndSessionsOf ends the open sessions of a user in the store that gateways share. It reports whether
 // there is one.
 func EndSessionsOf(p Program, c *config.Config, username string, why auth.Cause) (shared bool, err error) {
 	sessions, release, err := sharedSessions(c)

@@ -248,7 +248,7 @@ func slow(lately *instrument.View) []Notice {
 	return []Notice{{"warn", text, "/backends#slowest", ""}}
 }
 
-// mostlyBackend tells whether nearly all the time was the backend's.
+// mostlyBackend reports whether nearly all the time was the backend's.
 func mostlyBackend(p instrument.Entry) bool { return p.Backend >= 0.8*p.Took }
 
 // p95 is the 95th percentile in ms.

@@ -18,7 +18,7 @@ func newProbes(c config.Ops, health func(context.Context) Health) probes {
 	return probes{append([]string{"localhost", "", c.Listen}, c.Hosts...), health} // HAProxy sends none
 }
 
-// isOwn tells whether a request asks by a name of the operators' listener, or by an address.
+// isOwn reports whether a request asks by a name of the operators' listener, or by an address.
 func (a probes) isOwn(c *fiber.Ctx) bool {
 	host := hostOf(c.Get(fiber.HeaderHost))
 	_, err := netip.ParseAddr(host)

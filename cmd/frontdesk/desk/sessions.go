@@ -20,7 +20,7 @@ type common struct {
 	limits   auth.Limits
 	// count tells how many sessions there are; nil where nobody counts them.
 	count func() int
-	// ready tells whether the store answers and takes writes; nil where it is this process.
+	// ready reports whether the store answers and takes writes; nil where it is this process.
 	ready func(context.Context) error
 	// identity names the store; nil where it is this process.
 	identity func(context.Context) (string, error)

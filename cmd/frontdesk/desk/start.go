@@ -29,7 +29,7 @@ type away struct{ error }
 
 func (a away) Unwrap() error { return a.error }
 
-// isAway tells whether what failed may work later, without any change of the files.
+// isAway reports whether what failed may work later, without any change of the files.
 func isAway(err error) bool {
 	_, ok := errors.AsType[away](err)
 	return ok || sqlrecord.Away(err)

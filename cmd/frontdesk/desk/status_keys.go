@@ -51,7 +51,7 @@ func keyStatus(keys []config.Key, now time.Time, lastUse func(config.Digest) tim
 	return s
 }
 
-// HasEnded tells whether an api_key can no longer be used, so that none of its
+// HasEnded reports whether an api_key can no longer be used, so that none of its
 // sessions is alive.
 func HasEnded(k config.Key, now time.Time) bool {
 	end := endOf(k)

@@ -97,7 +97,7 @@ type tiesView struct {
 	All         []PastSeen
 }
 
-// Cut tells whether there may have been more.
+// Cut reports whether there may have been more.
 func (v tiesView) Cut() bool { return v.Kind != "endpoint" && len(v.All) == instrument.MostSeen }
 
 type pageFoot struct{ Version, Host string }

@@ -323,7 +323,7 @@ func (v *windowView) Last() *instrument.Mark {
 	return &last
 }
 
-// OfAll tells whether the page is of all gateways.
+// OfAll reports whether the page is of all gateways.
 func (v *windowView) OfAll() bool { return len(v.Gateways) > 0 }
 
 // Link is the address of the page of one series, or with no kind of everything.

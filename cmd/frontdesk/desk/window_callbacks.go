@@ -193,7 +193,7 @@ func (p *past) jobOf(ctx context.Context, id string) (v jobView, err error) {
 	return v, nil
 }
 
-// IsFailing tells whether only jobs are shown whose receiver did not take the last call.
+// IsFailing reports whether only jobs are shown whose receiver did not take the last call.
 func (v callbacksView) IsFailing() bool { return v.set.Has("failing") }
 
 // Both is the address with two filters more.
@@ -241,7 +241,7 @@ var plain = regexp.MustCompile(`^[A-Za-z0-9_.:-]+$`)
 // Later are the calls after the next one.
 func (v jobView) Later() []time.Time { return v.Ahead[min(1, len(v.Ahead)):] }
 
-// IsOver tells whether nothing more is done for it.
+// IsOver reports whether nothing more is done for it.
 func (v jobView) IsOver() bool {
 	return v.State == webhook.CalledBack || v.State == webhook.Collected || v.State == webhook.Exhausted
 }

@@ -39,7 +39,7 @@ func (h *Desk) isOperator(c *fiber.Ctx) bool {
 	return subtle.ConstantTimeCompare(asked[:], wanted[:]) == 1
 }
 
-// isForwarded tells whether a proxy on this machine asks for somebody.
+// isForwarded reports whether a proxy on this machine asks for somebody.
 func isForwarded(c *fiber.Ctx) bool {
 	for name := range c.Request().Header.All() {
 		switch name := strings.ToLower(string(name)); {

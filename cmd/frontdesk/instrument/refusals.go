@@ -37,7 +37,7 @@ func (r *Refusal) Path() string {
 	return r.Endpoint
 }
 
-// IsByLimit tells whether a limit refused it, of which one client can cause any number.
+// IsByLimit reports whether a limit refused it, of which one client can cause any number.
 func (r *Refusal) IsByLimit() bool { return r.Status == http.StatusTooManyRequests }
 
 // MostRefusals is how many are kept one by one.

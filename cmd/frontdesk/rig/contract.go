@@ -228,7 +228,7 @@ func (c *Contract) reasonsOf(op map[string]any) map[string]bool {
 	return all
 }
 
-// isPlain tells whether a path has no part that no endpoint could have.
+// isPlain reports whether a path has no part that no endpoint could have.
 func isPlain(path string) bool {
 	return !strings.ContainsAny(path, "%;*") && !strings.Contains(path, "/.")
 }

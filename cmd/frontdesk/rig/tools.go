@@ -58,7 +58,7 @@ func PasswordHash(password string) string {
 	return hash
 }
 
-// PackageTools tells whether tests run that fetch tools of other projects as Go
+// PackageTools reports whether tests run that fetch tools of other projects as Go
 // modules: FRONTDESK_REQUIRE names packages.
 func PackageTools(t *testing.T) {
 	t.Helper()

@@ -94,7 +94,7 @@ func (s *session) current(ctx context.Context, refused string) (string, error) {
 	return s.token, nil
 }
 
-// repeatable tells whether a refused request does no harm when it is sent again:
+// repeatable reports whether a refused request does no harm when it is sent again:
 // after 429 nothing was done, after 500 nobody knows.
 func repeatable(req *http.Request, resp *http.Response) bool {
 	return resp.StatusCode == http.StatusTooManyRequests ||

@@ -7,7 +7,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// Ready tells whether jobs can be read, and reads one at most.
+// Ready reports whether jobs can be read, and reads one at most.
 func (s *Store) Ready(ctx context.Context) error {
 	if err := sqlrecord.There(s.db); err != nil {
 		return err

@@ -226,7 +226,7 @@ func (k *callbackKill) list() (found []webhook.Job) {
 	return found
 }
 
-// settled tells whether every job has come to its end, and takes note of the calls. Where several
+// settled reports whether every job has come to its end, and takes note of the calls. Where several
 // processes may share the jobs, those that were interrupted wait for their lease.
 func (k *callbackKill) settled() bool {
 	for len(k.hooks.Calls) > 0 {

@@ -204,7 +204,7 @@ type made struct {
 	field, been string
 }
 
-// ask sends a request until it is answered, and tells whether it was done. A write that was
+// ask sends a request until it is answered, and reports whether it was done. A write that was
 // not answered may have been done all the same: the copy has to know.
 func (w *writer) ask(ctx context.Context, method, path, body string) (id int, done bool) {
 	refused := ""

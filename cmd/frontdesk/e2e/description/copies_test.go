@@ -171,7 +171,7 @@ func (k *keeping) copy() recordsByID {
 	return kept.Records
 }
 
-// whole tells whether the copy equals its source.
+// whole reports whether the copy equals its source.
 func (k *keeping) whole(token string) bool {
 	if _, err := os.Stat(k.file); err != nil {
 		return false

@@ -58,7 +58,7 @@ type ask struct {
 	target, raw  string // as it came: the path with its query, and all of it
 }
 
-// is tells whether a request is this one: "GET /v1/records/contact/1".
+// is reports whether a request is this one: "GET /v1/records/contact/1".
 func (a ask) is(what string) bool { return a.method+" "+a.path == what }
 
 // strangerForm is how the stranger speaks, and the sheet that says so.
@@ -335,7 +335,7 @@ func (s *stranger) all() []ask {
 	return slices.Clone(s.asked)
 }
 
-// isOpen tells whether a connection still is.
+// isOpen reports whether a connection still is.
 func (s *stranger) isOpen(conn int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -46,7 +46,7 @@ func TestRecipesNameEveryPlace(t *testing.T) {
 	}
 }
 
-// isNamed tells whether a place of a change is among those that a recipe names: a file, or a
+// isNamed reports whether a place of a change is among those that a recipe names: a file, or a
 // pattern of files, by itself or within a folder that is named too; for a new file that folder,
 // and with a slash at its end one somewhere above the file.
 func (c change) isNamed(places []string) bool {

@@ -118,7 +118,7 @@ func TestBrokenGuardsOpenNothing(t *testing.T) {
 	shut("authorities that were cut")
 }
 
-// serves tells whether a frontdesk comes to serve by that file, or ends by itself.
+// serves reports whether a frontdesk comes to serve by that file, or ends by itself.
 func serves(t *testing.T, file string) bool {
 	t.Helper()
 	binary := rig.Binary(t) // which may have to be built

@@ -53,7 +53,7 @@ func newActor(seed uint64, names []string) *actor {
 	return a
 }
 
-// knows tells whether a field is one to ask for: of those that there are not, hardly any.
+// knows reports whether a field is one to ask for: of those that there are not, hardly any.
 func (a *actor) knows(r *mapping.Resource, f *mapping.Field) bool {
 	_, has := a.has[r.Name][f.Name]
 	return a.has == nil || has || a.chance(2)

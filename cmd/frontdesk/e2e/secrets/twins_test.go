@@ -265,13 +265,13 @@ func (w *twins) sameWord(a ask, said [2]answer, before, left, right string, make
 	}
 }
 
-// recent tells whether a text is a time since the twins were begun.
+// recent reports whether a text is a time since the twins were begun.
 func (w *twins) recent(text string) bool {
 	at, err := time.Parse(time.RFC3339, text)
 	return err == nil && at.After(w.began)
 }
 
-// isID tells whether a number stands by itself in a word, as IDs do. Those that are counted
+// isID reports whether a number stands by itself in a word, as IDs do. Those that are counted
 // for each client, C000017, have to be the same.
 func isID(word string, at []int) bool {
 	return at[1] == len(word) && (at[0] == 0 || strings.IndexByte("=:", word[at[0]-1]) >= 0)
@@ -280,7 +280,7 @@ func isID(word string, at []int) bool {
 // isKept tells of a number that is as high as those that gateways give to kept keys.
 func isKept(number string) bool { return len(number) == 8 }
 
-// namesRecords tells whether what comes behind a text is the value of a member that has
+// namesRecords reports whether what comes behind a text is the value of a member that has
 // IDs: that of the record itself, or of one that it refers to.
 func namesRecords(before string) bool {
 	member := memberBefore.FindStringSubmatch(before)
@@ -306,7 +306,7 @@ func isNumber(text string) bool {
 	return err == nil
 }
 
-// sameOpaque tells whether two opaque texts are each other's, or new.
+// sameOpaque reports whether two opaque texts are each other's, or new.
 func (w *twins) sameOpaque(left, right string) bool {
 	r, knownL := w.other[0][left]
 	l, knownR := w.other[1][right]

@@ -44,7 +44,7 @@ func startHAProxy(t testing.TB, instances []*instance, env ...string) (address, 
 	return address, operators
 }
 
-// balances tells whether HAProxy sends requests to all three gateways.
+// balances reports whether HAProxy sends requests to all three gateways.
 func balances(operators string) bool {
 	_, table := soakGet("http://" + operators + "/;csv")
 	return len(regexp.MustCompile(`(?m)^gateways,frontdesk\d,(?:[^,]*,){15}UP,`).FindAll(table, -1)) == 3

@@ -58,7 +58,7 @@ func (i *instance) stop() {
 	require.Zero(i.T, i.Code, "%s", i.Log)
 }
 
-// serves tells whether it answers all that clients of the soak use: an open circuit refuses some
+// serves reports whether it answers all that clients of the soak use: an open circuit refuses some
 // for a while after what opened it.
 func (i *instance) serves() bool {
 	status, body := soakGet("http://" + i.Ops + "/readyz")

@@ -159,7 +159,7 @@ func (a *attacker) connected(address int, use func(c net.Conn, in *bufio.Reader)
 	use(c, bufio.NewReader(c))
 }
 
-// answered reads an answer, and tells whether another request can follow.
+// answered reads an answer, and reports whether another request can follow.
 func (a *attacker) answered(in *bufio.Reader) bool {
 	status := 0
 	resp, err := http.ReadResponse(in, nil)

@@ -121,7 +121,7 @@ func (r *row) faults(timed bool) (all []string) {
 	return all
 }
 
-// enough tells whether it did what a row wants of it, with answers of a status if not 0.
+// enough reports whether it did what a row wants of it, with answers of a status if not 0.
 func (t tally) enough(status int) bool {
 	return t.Connections+t.answered() >= leastDone && (status == 0 || t.Answers[status] >= leastDone)
 }

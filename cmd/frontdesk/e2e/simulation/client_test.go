@@ -137,7 +137,7 @@ func (c *asking) sendIn(ctx context.Context, method, path, token, body string, h
 // undone is the status of what a stop left without an answer: it was not begun.
 const undone = -1
 
-// excuses tells whether something was not as it should be for this client at some time since then.
+// excuses reports whether something was not as it should be for this client at some time since then.
 func (c *asking) excuses(since time.Time) bool {
 	return c.excused(since, c.concerned("writes")...)
 }

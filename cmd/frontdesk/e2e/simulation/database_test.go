@@ -181,5 +181,5 @@ func (s *vendorDatabase) names(w *world, org int) map[string]string {
 func (s *vendorDatabase) again() bool         { return s.answers }
 func (s *vendorDatabase) mayHave(string) bool { return !s.answers }
 
-// isBehind tells whether others made a record of that name.
+// isBehind reports whether others made a record of that name.
 func isBehind(name string) bool { return strings.HasPrefix(name, "behind ") }

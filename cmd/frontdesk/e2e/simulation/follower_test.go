@@ -53,7 +53,7 @@ func (c *follower) begin() bool {
 	return true
 }
 
-// next applies a page of changes, and tells whether there may be more.
+// next applies a page of changes, and reports whether there may be more.
 func (c *follower) next() bool {
 	a, known := c.want([]int{200, 410}, "GET", "/changes?resource=contact&records=1&page_size=20&after="+c.cursor, "")
 	if !known {

@@ -196,7 +196,7 @@ func (c *promised) result(p *promise, id string) (text string, done bool) {
 // unclear are troubles after which nobody knows whether a system that does nothing again has done something.
 var unclear = []string{"life", "stop", "the administration is away", "the administration breaks off", "the administration takes long", "the administration answers", "the administration has"}
 
-// mayFail tells whether work may have failed by what went wrong before its end was told.
+// mayFail reports whether work may have failed by what went wrong before its end was told.
 func (c *promised) mayFail(p *promise, id string) bool {
 	told := c.hooks.told(id)
 	if !c.system.again() {

@@ -43,7 +43,7 @@ func (w *world) during(what, only string, after time.Duration, f func()) {
 	w.mu.Unlock()
 }
 
-// excused tells whether something was not as it should be for one of these at some time since then.
+// excused reports whether something was not as it should be for one of these at some time since then.
 func (w *world) excused(since time.Time, who ...string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,7 +56,7 @@ func (w *world) excused(since time.Time, who ...string) bool {
 	return at >= 0
 }
 
-// happened tells whether one of such things went wrong at some time between two moments.
+// happened reports whether one of such things went wrong at some time between two moments.
 func (w *world) happened(from, until time.Time, what ...string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,7 +65,7 @@ func (w *world) happened(from, until time.Time, what ...string) bool {
 	})
 }
 
-// alone tells whether only such things were not as they should be since then.
+// alone reports whether only such things were not as they should be since then.
 func (w *world) alone(what string, since time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -74,7 +74,7 @@ func (w *world) alone(what string, since time.Time) bool {
 	})
 }
 
-// onlyStopped tells whether a stop, and nothing that breaks connections or holds answers back, was under way since then.
+// onlyStopped reports whether a stop, and nothing that breaks connections or holds answers back, was under way since then.
 func (w *world) onlyStopped(since time.Time) (stopped bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -36,7 +36,7 @@ type system interface {
 	behind(w *world, random *rand.Rand)
 	// names are the contacts that it has of a client, by name, with their payment days; nil where the gateway has the records.
 	names(w *world, client int) map[string]string
-	// mayHave tells whether a contact that is not there may have been made all the same, as far as the gateway knows.
+	// mayHave reports whether a contact that is not there may have been made all the same, as far as the gateway knows.
 	mayHave(name string) bool
 	// again tells that work which was cut off is done again, once.
 	again() bool

@@ -108,7 +108,7 @@ func (s *Script) part(of string) string {
 	return fmt.Sprint(v)
 }
 
-// has tells whether a value has all that is wanted: members, the same elements, or what fits a pattern.
+// has reports whether a value has all that is wanted: members, the same elements, or what fits a pattern.
 func has(got, want any) bool {
 	switch w := want.(type) {
 	case map[string]any:

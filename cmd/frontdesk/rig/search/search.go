@@ -17,7 +17,7 @@ type Protocol[W any, K comparable] struct {
 	// Next calls step with each event that may happen next and the world after it. wrong is
 	// what must not be about that world, or about how it came about; "" for nothing.
 	Next func(w W, step func(event string, after W, wrong string))
-	// Ended tells whether a world is settled. From every world one must be within reach.
+	// Ended reports whether a world is settled. From every world one must be within reach.
 	Ended func(W) bool
 }
 

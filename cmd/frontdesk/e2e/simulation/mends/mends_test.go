@@ -37,7 +37,7 @@ func mends(t *testing.T, pattern string) []string {
 	return all
 }
 
-// TestForeignMends undoes mends of this history one by one, and tells whether a day without it breaks a
+// TestForeignMends undoes mends of this history one by one, and reports whether a day without it breaks a
 // promise. It compiles the program anew for each, and belongs to the soak. FRONTDESK_MENDS=17 names one, or
 // several by a pattern of filepath.Match.
 func TestForeignMends(t *testing.T) {
