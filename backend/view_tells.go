@@ -18,7 +18,7 @@ var addedUp = []string{
 func (o Offer) TellsOf(of string, f *mapping.Field, r *mapping.Resource, op mapping.Scope) string {
 	own, full := of == r.Name, of+"."+f.Name
 	writes := op == mapping.OpCreate || op == mapping.OpUpdate
-	totals := (r.Name == "order" || r.Name == "orderline") && writes && slices.Contains(addedUp, full)
+	totals := (r.Name == "order" && writes || r.Name == "orderline") && slices.Contains(addedUp, full)
 	switch {
 	case own && o.OwnRules:
 		return "the administration judges by rules of its own"

@@ -28,7 +28,7 @@ func (g *Gateway) describeTool(x *Exchange, name string) toolAnswer {
 	all := []describedResource{}
 	for _, r := range met.o.Offer.Model.Resources {
 		if d := (describedResource{Name: r.Name, Description: r.Description, Operations: met.toolsFor(x.Key, r)}); d.Operations != nil && (name == "" || name == r.Name) {
-			if name != "" {
+			if name != "" && !slices.Equal(d.Operations, []string{"delete"}) { // who deletes alone sees no field
 				d.Requires, d.Fields = r.ListRequires, x.describedFields(met.o.Offer, r, slices.Contains(d.Operations, "list"))
 			}
 			all = append(all, d)

@@ -94,18 +94,18 @@ func (g *Gateway) helpWith(x *Exchange) (all []toolHelp) {
 
 // addTools gives the server of the protocol its tools.
 func (g *Gateway) addTools(s *mcp.Server) {
-	addTool(g, s, "describe", "Without a resource: which resources you may use, and how. With one: its fields.", func(x *Exchange, in struct {
+	addTool(g, s, "describe", "Without a resource: which resources you may use, and how. With one: its fields.", func(_ context.Context, x *Exchange, in struct {
 		Resource string `json:"resource,omitempty"`
 	}) toolAnswer {
 		return g.describeTool(x, in.Resource)
 	})
-	addTool(g, s, "list", "List records of a resource, page by page.", func(x *Exchange, in struct {
+	addTool(g, s, "list", "List records of a resource, page by page.", func(_ context.Context, x *Exchange, in struct {
 		Resource string         `json:"resource"`
 		Query    map[string]any `json:"query,omitempty" jsonschema:"filters as field or field[operator]: see describe; page_size, page or after (an id), sort (-field), fields (a,b), total=1, modified_since"`
 	}) toolAnswer {
 		return g.answerTool(x, g.toRecords(in.Resource, toolRequest{method: http.MethodGet, query: queryOf(in.Query)}))
 	})
-	addTool(g, s, "get", "Get one record, with its ETag.", func(x *Exchange, in struct {
+	addTool(g, s, "get", "Get one record, with its ETag.", func(_ context.Context, x *Exchange, in struct {
 		Resource string `json:"resource"`
 		ID       int32  `json:"id"`
 		Fields   string `json:"fields,omitempty" jsonschema:"a,b; arrays come only if named"`
@@ -115,12 +115,12 @@ func (g *Gateway) addTools(s *mcp.Server) {
 		return g.answerTool(x, g.toRecords(in.Resource, toolRequest{method: http.MethodGet, query: query}))
 	})
 	addTool(g, s, "rehearse", "Judge a change as if it were done. Nothing is changed. Answers all that is wrong, or what would change and a ticket for commit.", g.rehearse)
-	addTool(g, s, "commit", "Do what was rehearsed, once. 412 if the record has changed since: get it and rehearse again.", func(x *Exchange, in struct {
+	addTool(g, s, "commit", "Do what was rehearsed, once. 412 if the record has changed since: get it and rehearse again.", func(ctx context.Context, x *Exchange, in struct {
 		Ticket string `json:"ticket" jsonschema:"as rehearse answered it, at most 10 minutes ago"`
 	}) toolAnswer {
-		return g.answerTool(x, g.opened(x, in.Ticket))
+		return g.answerTool(x, g.opened(ctx, x, in.Ticket))
 	})
-	addTool(g, s, "changes", "Which records have changed since a cursor. Without after: the cursor of now.", func(x *Exchange, in struct {
+	addTool(g, s, "changes", "Which records have changed since a cursor. Without after: the cursor of now.", func(_ context.Context, x *Exchange, in struct {
 		After    string `json:"after,omitempty"`
 		Resource string `json:"resource,omitempty" jsonschema:"a,b"`
 		PageSize int32  `json:"page_size,omitempty"`
@@ -136,12 +136,12 @@ func (g *Gateway) addTools(s *mcp.Server) {
 }
 
 // addTool adds a tool, whose arguments are the fields of In.
-func addTool[In any](g *Gateway, s *mcp.Server, name, description string, do func(*Exchange, In) toolAnswer) {
+func addTool[In any](g *Gateway, s *mcp.Server, name, description string, do func(context.Context, *Exchange, In) toolAnswer) {
 	t := &mcp.Tool{Name: name, Description: description, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: name != "commit"}}
 	mcp.AddTool(s, t, func(ctx context.Context, call *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		x := ctx.Value(agentKey{}).(*Exchange)
 		x.tool, x.toolArguments = name, call.Params.Arguments
-		answer := g.recovered(x, func() toolAnswer { return do(x, in) })
+		answer := g.recovered(x, func() toolAnswer { return do(ctx, x, in) })
 		return &mcp.CallToolResult{IsError: answer.Status >= http.StatusBadRequest}, answer, nil
 	})
 }
@@ -196,7 +196,7 @@ type rehearsed struct {
 }
 
 // rehearse judges a write, and answers a ticket for it.
-func (g *Gateway) rehearse(x *Exchange, in rehearsed) toolAnswer {
+func (g *Gateway) rehearse(ctx context.Context, x *Exchange, in rehearsed) toolAnswer {
 	a := toolRequest{headers: map[string]string{"If-Match": in.IfMatch}, rehearsal: new(backend.Rehearsal)}
 	if in.ID != 0 {
 		a.path = "/" + strconv.Itoa(int(in.ID))
@@ -228,10 +228,17 @@ func (g *Gateway) rehearse(x *Exchange, in rehearsed) toolAnswer {
 	if answer.Status != http.StatusOK {
 		return answer
 	}
-	ticket, expires := g.sealed(x, a, cmp.Or(answer.Headers["ETag"], in.IfMatch))
+	etag := cmp.Or(answer.Headers["ETag"], in.IfMatch)
+	ticket, expires, err := g.sealed(ctx, x, a, etag)
+	if err != nil {
+		return g.answerTool(x, toolRequest{err: err})
+	}
 	answer.Ticket, answer.Expires = ticket, &expires
 	if !g.o.Backend.RehearsesAll() {
 		answer.NotJudged = "What the system behind judges itself when it is written: it was asked for what it has, and sent nothing."
+	}
+	if etag == "" && a.method != http.MethodPost {
+		answer.NotJudged += " Whether the record has changed since: it has no ETag."
 	}
 	return answer
 }
@@ -255,7 +262,11 @@ func (g *Gateway) answerRehearsed(x *Exchange, rec mapping.Record) {
 			dst = before.AppendJSON(append(dst, `{"would_update":{"before":`...), fields)
 			return append(rec.AppendJSON(append(dst, `,"after":`...), fields), "}}"...)
 		default:
-			return append(before.AppendJSON(append(dst, `{"would_delete":`...), before.Resource.RecordFields()), '}')
+			fields := []int{before.Resource.ID} // what may not be read, a rehearsal does not show either
+			if get := x.Endpoint.item["GET"]; get != nil && permit(x.Key, get) == "" {
+				fields = before.Resource.RecordFields()
+			}
+			return append(before.AppendJSON(append(dst, `{"would_delete":`...), fields), '}')
 		}
 	})
 }

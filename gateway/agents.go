@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -70,7 +71,7 @@ func onlyTools(next mcp.MethodHandler) mcp.MethodHandler {
 // serveAgent answers one message of the protocol. A list of them would be many requests for the
 // price of one.
 func (g *Gateway) serveAgent(ctx context.Context, x *Exchange) error {
-	if !bytes.HasPrefix(bytes.TrimSpace(x.sent), []byte{'{'}) {
+	if !bytes.HasPrefix(bytes.TrimSpace(x.sent), []byte{'{'}) || !json.Valid(x.sent) {
 		return mapping.Fail(mapping.BodyNotJSON)
 	}
 	if err := x.hold(copies * len(x.sent)); err != nil {

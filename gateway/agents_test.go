@@ -2,14 +2,22 @@ package gateway
 
 import (
 	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/backend"
+	"frontdesk/cmd/frontdesk/rig/must"
 	"frontdesk/mapping"
 )
 
@@ -25,11 +33,54 @@ func (c visitor) tool(name, arguments string) (told toolAnswer) {
 	}](c.h.t, a).Result.StructuredContent
 }
 
+// TestForgedTickets: who has a session knows all that a ticket is sealed with, and cannot make or change one.
+func TestForgedTickets(t *testing.T) {
+	t.Parallel()
+	h := newLongFixture(t).fixture
+	c := h.as("demo")
+	seal := made(cipher.NewGCMWithRandomNonce(made(aes.NewCipher(made(hkdf.Key(sha256.New, []byte(c.token), nil, "frontdesk ticket", 32))))))
+	commit := func(t ticket) int {
+		return c.tool("commit", `{"ticket":"`+base64.RawURLEncoding.EncodeToString(seal.Seal(nil, nil, appendJSON(nil, t), nil))+`"}`).Status
+	}
+	forged := ticket{Method: "POST", Path: "/contact", Body: json.RawMessage(`{"kind":"person","name":"Forged"}`), Once: "x", Expires: h.clock.Now().Add(time.Minute)}
+	require.Equal(t, 403, commit(forged))
+
+	own := c.tool("rehearse", `{"operation":"create","resource":"contact","record":{"kind":"person","name":"Own"}}`).Ticket
+	var real ticket
+	require.NoError(t, json.Unmarshal(must.Have(seal.Open(nil, nil, must.Have(base64.RawURLEncoding.DecodeString(own))(t), nil))(t), &real))
+	for _, change := range []func(*ticket){
+		func(t *ticket) { t.Once += "1" },
+		func(t *ticket) { t.Path = "/contact/bulk" },
+		func(t *ticket) { t.Expires = t.Expires.Add(time.Hour) },
+		func(t *ticket) { t.Body = forged.Body },
+		func(t *ticket) { t.Match = "x" },
+		func(t *ticket) { t.Signed = "" },
+	} {
+		changed := real
+		change(&changed)
+		require.Equal(t, 403, commit(changed))
+	}
+	require.Equal(t, 201, commit(real))
+}
+
+// TestDeletingTellsNothing: who may delete a record and not read it is shown nothing of it by a rehearsal.
+func TestDeletingTellsNothing(t *testing.T) {
+	t.Parallel()
+	h := newLongFixture(t).fixture
+	const deleter = "33333333-3333-4333-8333-333333333333"
+	granted := slices.DeleteFunc(slices.Clone(h.Grants()), func(g Grant) bool { return g.Path == "/contact" && g.Method != "DELETE" })
+	h.setKeys(keyOf(keyAll, "all", h.Grants()...), keyOf(deleter, "deleter", granted...))
+	id := fmt.Sprint(decode[struct{ Data struct{ ID int } }](t, h.as("demo").ask("POST", "/contact", `{"kind":"person","name":"N"}`)).Data.ID)
+	c := visitor{h, h.session(deleter, "demo")}
+	require.Equal(t, `{"would_delete":{"id":`+id+`}}`, string(c.tool("rehearse", `{"operation":"delete","resource":"contact","id":`+id+`}`).Body))
+	require.NotContains(t, string(c.tool("describe", `{"resource":"contact"}`).Body), `"fields"`)
+}
+
 // TestAgentsMeetTheirFields: an agent whose api_key may not use all fields is told of no others, nor by
 // what it rehearses.
 func TestAgentsMeetTheirFields(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	h := newLongFixture(t).fixture
 	const narrow = "22222222-2222-4222-8222-222222222222"
 	key := keyOf(narrow, "narrow", h.Grants()...)
 	key.Rights = mapping.Rights{"contact": {Reads: []string{"note"}, Creates: []string{"note"}, Updates: []string{"note", "language"}}}

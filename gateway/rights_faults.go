@@ -30,6 +30,13 @@ func (g *Gateway) RightsFaults(rights mapping.Rights, may func(method, path stri
 	return all
 }
 
+// isElement reports whether records of r are elements of an array.
+func (g *Gateway) isElement(r *mapping.Resource) bool {
+	return slices.ContainsFunc(g.o.Offer.Model.Resources, func(of *mapping.Resource) bool {
+		return slices.ContainsFunc(of.Fields, func(f mapping.Field) bool { return f.ArrayOf == r.Name })
+	})
+}
+
 // writing are the methods that write.
 var writing = [...]struct {
 	method string
@@ -51,6 +58,8 @@ func (g *Gateway) cannotTake(r *mapping.Resource, field string, taken mapping.Fi
 		return "a new record must have it, and it has no default"
 	case !hidden:
 		return ""
+	case field == "sort_order" && g.isElement(r):
+		return "the elements of an array come in its order"
 	}
 	for _, written := range g.o.Offer.Model.Resources {
 		for _, w := range writing {

@@ -30,6 +30,8 @@ func TestRightsFaults(t *testing.T) {
 		{"order", "delivery_date", "", "PUT /order", "PUT /order would tell of it: it is judged together with another field"},
 		{"order", "contact_id", "", "DELETE /contact", "DELETE /contact would tell of it: a record in use cannot be deleted"},
 		{"orderline", "price", "", "POST /order", "POST /order would tell of it: totals are made of it"},
+		{"orderline", "sort_order", "", "GET /order", "the elements of an array come in its order"},
+		{"turnovergroup", "vat_kind", "", "DELETE /orderline", "DELETE /orderline would tell of it: totals are made of it"},
 		{"country", "code", "", "PUT /updatelicenseplate", "PUT /updatelicenseplate would tell of it: the rule license_plate judges by it"},
 		{"contactcommunication", "contact_id", "", "PUT /contactcommunication", "PUT /contactcommunication would tell of it: it is judged together with another field"},
 	} {

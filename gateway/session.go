@@ -174,8 +174,10 @@ type accessAnswer struct {
 // access answers who the caller is, and which endpoints it may call.
 func (g *Gateway) access(x *Exchange) {
 	endpoints := []Grant{}
-	for _, op := range g.routes.numbered {
-		if op.isFor(x.Key) {
+	counted := map[int]bool{}
+	for op := range g.routes.operations {
+		if !op.free() && !counted[op.Number] && op.isFor(x.Key) {
+			counted[op.Number] = true
 			endpoints = append(endpoints, Grant{Method: op.Method, Path: op.Endpoint.Path})
 		}
 	}

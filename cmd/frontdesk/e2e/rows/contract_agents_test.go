@@ -51,6 +51,7 @@ func contractAgentProtocol(t *testing.T, p *rig.Practice) {
 		{400, "POST", "/mcp/", p.Token, list, "Invalid endpoint: /mcp/"},
 		{400, "POST", "/mcp?x=1", p.Token, list, "Invalid request, query parameter is not supported: x"},
 		{400, "POST", "/mcp", p.Token, "[" + list + "," + list + "]", "Body is not valid JSON"},
+		{400, "POST", "/mcp", p.Token, list + list, "Body is not valid JSON"},
 		{400, "POST", "/mcp", p.Token, "", "Body is not valid JSON"},
 		{400, "POST", "/mcp", p.Token, "{}", "Invalid request"},
 		{413, "POST", "/mcp", p.Token, rig.ToolCall("get", strings.Repeat("x", 128<<10)), "Body is too large"},
