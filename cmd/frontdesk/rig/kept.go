@@ -85,7 +85,7 @@ func (k *Kept) HangUp() {
 	k.T.Helper()
 	before := k.Metric("frontdesk_config_reloads_total")
 	k.Signals <- syscall.SIGHUP
-	await.True(k.T, func() bool { return k.Metric("frontdesk_config_reloads_total") > before })
+	await.True(k.T, func() bool { return k.Metric("frontdesk_config_reloads_total") > before }, "the configuration is not read again")
 }
 
 // Settled has the desk look at its files until the configuration is another one.
