@@ -6,7 +6,7 @@ FUZZ    ?= 30s
 # What has goroutines of its own, and the end-to-end tests of it. The longest come first.
 RACE    ?= ./backend/remote ./gateway/webhook ./auth/... ./backend/... ./config/... ./gateway/... $(addprefix ./cmd/frontdesk/,desk e2e/bounds e2e/records e2e/callbacks e2e/foreign)
 # The longest come first, so that none is at work alone at the end.
-TESTS   ?= ./cmd/frontdesk/e2e/simulation ./backend/legacy ./cmd/frontdesk ./cmd/frontdesk-kit ./cmd/frontdesk/e2e/several ./cmd/frontdesk/e2e/secrets ./cmd/frontdesk/e2e/pages ./cmd/frontdesk/e2e/callbacks ./backend/reference ./...
+TESTS   ?= ./cmd/frontdesk/e2e/simulation ./cmd/frontdesk/e2e/secrets ./backend/legacy ./cmd/frontdesk ./cmd/frontdesk-kit ./cmd/frontdesk/e2e/several ./cmd/frontdesk/e2e/pages ./cmd/frontdesk/e2e/callbacks ./backend/reference ./...
 # The packages below these folders with tests that want more than that.
 IN      ?= auth backend cmd gateway
 FOREIGN ?= $(addprefix ./,$(sort $(dir $(shell grep -rl --include='*_test.go' '^func TestForeign' $(IN)))))
