@@ -64,8 +64,8 @@ func (s *setting) right() request {
 	require.NoError(s.T, err)
 	switch s.op.Name {
 	case "endWaitForChanges":
-		cursor := changes(s.Practice, "/changes").Cursor
-		a := s.Call("POST", "/changes", s.Token, `{"webhook_url":"https://receiver.invalid/done","after":"`+cursor+`"}`)
+		cursor := changes(s.Practice, "/changes?resource=turnovergroup").Cursor
+		a := s.Call("POST", "/changes", s.Token, `{"webhook_url":"https://receiver.invalid/done","after":"`+cursor+`","resource":"turnovergroup"}`) // which nothing under way changes
 		require.Equal(s.T, 202, a.Status, "%s", a.Body)
 		_, id, _ := strings.Cut(a.Header.Get("Location"), "?id=")
 		r.Path = "/changes?id=" + id
