@@ -96,7 +96,7 @@ func (x *Exchange) noteFields(err error) {
 			}
 		}
 		name, _ = mapping.CutOperator(name)
-		if f := x.routes.whole.endpoints[x.Endpoint.Path].Resource.Field(name); isFilter && (f == nil || !f.InLists()) {
+		if isFilter && !x.routes.whole.endpoints[x.Endpoint.Path].list["GET"].takes[e.Args[0]] {
 			continue // nobody filters by it
 		}
 		if field := r.Name + "." + name; slices.Contains(x.rights[r.Name].By(x.Method), name) && !slices.Contains(x.lacksFields, field) {
