@@ -191,6 +191,7 @@ func (h *Desk) openStores(ctx context.Context) (err error) {
 // it to run.
 func (h *Desk) openGateway(p Program, c *config.Config, environment string) (err error) {
 	h.live, h.looks = new(atomic.Pointer[snapshot]), newLooks(p.Disk, c.Mail, h.store, h.log)
+	h.onClose(h.looks.close)
 	accounts := h.client.Accounts(h.system.accounts)
 	if h.logins, err = openLogins(h, accounts); err != nil {
 		return err

@@ -72,7 +72,8 @@ type looks struct {
 	spare   spare
 	at      LookAtDisk
 	log     *zap.Logger
-	busy    atomic.Bool
+	one     chan struct{} // in it, who looks
+	ended   atomic.Bool
 	now     atomic.Pointer[diskAsked] // nil while nothing is asked
 	seen    atomic.Pointer[[]Disk]
 	results atomic.Int64 // how many bytes the disk of results can take before it is low
@@ -85,7 +86,7 @@ type diskAsked struct {
 }
 
 func newLooks(at LookAtDisk, mail config.Mail, store *ownStore, log *zap.Logger) *looks {
-	l := &looks{at: at, log: log, spare: spareOf(store.file)}
+	l := &looks{at: at, log: log, spare: spareOf(store.file), one: make(chan struct{}, 1)}
 	if store.file != "" {
 		l.folders[0], l.folders[1] = filepath.Dir(store.file), ResultsFolder(store.file)
 	}
@@ -100,15 +101,20 @@ func newLooks(at LookAtDisk, mail config.Mail, store *ownStore, log *zap.Logger)
 // look looks at all disks, unless an earlier look is still under way. It does not wait longer than
 // diskPatience.
 func (l *looks) look() {
-	if !l.busy.CompareAndSwap(false, true) {
+	select {
+	case l.one <- struct{}{}:
+	default:
 		return
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		defer l.busy.Store(false)
+		defer func() { <-l.one }()
 		defer l.now.Store(nil)
 		l.lookAtAll()
+		if l.ended.Load() {
+			return
+		}
 		if err := l.spare.keep(); err != nil {
 			l.log.Warn("no spare room can be kept on the disk of the database", zap.Error(err))
 		}
@@ -117,6 +123,16 @@ func (l *looks) look() {
 	case <-done:
 	case <-time.After(diskPatience):
 	}
+}
+
+// close ends the looks: nothing is written once it has returned, but by a disk that hangs just then.
+func (l *looks) close() error {
+	l.ended.Store(true)
+	select {
+	case l.one <- struct{}{}:
+	case <-time.After(diskPatience):
+	}
+	return nil
 }
 
 // lookAtAll finds the file systems, each once, without those whose size is not known.

@@ -138,15 +138,15 @@ func (i *Instrument) Answered(a gateway.Answer) {
 		i.numbered++
 		i.refused.add(&a, i.numbered)
 	}
+	for _, one := range counted { // under mu, so that none is lost when a series ends
+		if one != nil {
+			one.Inc()
+		}
+	}
 	i.mu.Unlock()
 	timed.took.Observe(a.Took.Seconds())
 	if a.Backend > 0 {
 		timed.asked.Add(a.Backend.Seconds())
-	}
-	for _, one := range counted {
-		if one != nil {
-			one.Inc()
-		}
 	}
 	if a.Hash != nil {
 		i.Used(a.Hash.Hash, a.At)
@@ -286,7 +286,7 @@ func (i *Instrument) LastUse(hash [32]byte) time.Time {
 type KeyHash struct{ Key, SHA256 string }
 
 // KeepKeys begins the series of the api_keys that are configured, by their hashes, and ends those of
-// others.
+// others. Their refusals count on without a name: a counter that went down would count twice in a rate.
 func (i *Instrument) KeepKeys(configured map[[32]byte]KeyHash) {
 	names, pairs := map[string]bool{"": true}, map[KeyHash]bool{}
 	for _, k := range configured {
@@ -294,19 +294,20 @@ func (i *Instrument) KeepKeys(configured map[[32]byte]KeyHash) {
 		i.keys.WithLabelValues(k.Key, k.SHA256) // from 0, so that a rate sees the first one
 	}
 	i.mu.Lock()
+	defer i.mu.Unlock()
 	clear(i.byKey)
 	clear(i.byReason)
-	i.mu.Unlock()
 	for _, of := range []*prometheus.CounterVec{i.keys, i.refusals, i.deprecated} {
-		var gone []prometheus.Labels
-		for m := range collected(of) {
+		for _, m := range slices.Collect(collected(of)) {
 			label := labelsOf(m)
-			if of == i.keys && !pairs[KeyHash{label["key"], label["sha256"]}] || !names[label["key"]] {
-				gone = append(gone, label)
+			if names[label["key"]] && (of != i.keys || pairs[KeyHash{label["key"], label["sha256"]}]) {
+				continue
 			}
-		}
-		for _, label := range gone {
 			of.Delete(label)
+			if of == i.refusals {
+				label["key"] = ""
+				of.With(label).Add(m.GetCounter().GetValue())
+			}
 		}
 	}
 	i.uses.Range(func(hash, _ any) bool {

@@ -337,7 +337,8 @@ func TestBounds(t *testing.T) {
 	runtime.KeepAlive(w.Instrument)
 }
 
-// TestKeysThatAreGone: their series go, those without a key stay, and one that was never used has one.
+// TestKeysThatAreGone: their series go, but for their refusals, which count on without a name; those
+// without a key stay, and one that was never used has one.
 func TestKeysThatAreGone(t *testing.T) {
 	w := newWalk()
 	for _, key := range []string{"", "webshop", "gone"} {
@@ -346,15 +347,19 @@ func TestKeysThatAreGone(t *testing.T) {
 	w.Used([32]byte{1}, began)
 	w.Used([32]byte{2}, began)
 	w.KeepKeys(map[[32]byte]KeyHash{{1}: {"webshop", "01000000"}})
-	of := map[string]int{}
+	of, refused := map[string]int{}, 0.0
 	families := must.Have(w.Registry.Gather())(t)
 	for _, f := range families {
 		for _, m := range f.Metric {
 			if key, is := labelsOf(m)["key"]; is {
 				of[f.GetName()+" "+key]++
+				if f.GetName() == "frontdesk_refusals_total" {
+					refused += m.GetCounter().GetValue()
+				}
 			}
 		}
 	}
+	require.InDelta(t, 3, refused, 0)
 	require.Equal(t, map[string]int{
 		"frontdesk_refusals_total ": 1, "frontdesk_refusals_total webshop": 1, "frontdesk_deprecated_total ": 1, "frontdesk_deprecated_total webshop": 1, "frontdesk_key_requests_total webshop": 2,
 	}, of)
