@@ -7,15 +7,15 @@ type Cause string
 // Why a token opens nothing.
 const (
 	CauseNone        Cause = "none"      // there is no token
-	CauseMalformed   Cause = "malformed" // it has not the form of one
-	CauseUnknown     Cause = "unknown"   // nothing is known, or remembered, of it
+	CauseMalformed   Cause = "malformed" // the token is no UUID
+	CauseUnknown     Cause = "unknown"   // the token was never issued, or is remembered no longer
 	CauseLoggedOut   Cause = "logged_out"
 	CauseExpired     Cause = "expired"
 	CauseNewPassword Cause = "new_password"
-	CauseUserBlocked Cause = "user_blocked" // of a login too
+	CauseUserBlocked Cause = "user_blocked" // also of a login
 	CauseKeyRevoked  Cause = "key_revoked"  // the api_key was removed, or rotated out
-	CauseKeyExpired  Cause = "key_expired"  // of a login too
-	CauseEnded       Cause = "ended"        // by an operator, which keeps nobody from a new login
+	CauseKeyExpired  Cause = "key_expired"  // also of a login
+	CauseEnded       Cause = "ended"        // an operator ended the session; the user may log in again
 )
 
 // Why a login is refused.
@@ -24,17 +24,16 @@ const (
 	CauseKeyMalformed  Cause = "key_malformed"
 	CauseUnknownUser   Cause = "unknown_user"
 	CauseWrongPassword Cause = "wrong_password"
-	CauseUserUnusable  Cause = "user_unusable" // what is stored of the user cannot be read
+	CauseUserUnusable  Cause = "user_unusable" // the stored user cannot be read
 )
 
-// What of a caller keeps it from using an api_key.
+// Why a caller may not use an api_key that exists.
 const (
 	CauseAddress     Cause = "address"
 	CauseCertificate Cause = "certificate"
 )
 
-// Ended is ErrNoSession with what is known of a session that has ended, for as long as
-// Remembered after its end.
+// Ended is the ErrNoSession of a session that ended not longer ago than Remembered.
 type Ended struct {
 	KeyName string // of its api_key
 	Client  string
@@ -48,7 +47,7 @@ func (e *Ended) Unwrap() error { return ErrNoSession }
 
 // Refused is ErrCredentials with the user that they belong to, if known, and the cause.
 type Refused struct {
-	Why    Cause  // "" where the credentials are right, and the api_key is not
+	Why    Cause  // "" where the credentials are right, but the api_key is not
 	Client Client // of the user; the zero Client where there is no such user
 }
 

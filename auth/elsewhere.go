@@ -10,9 +10,9 @@ import (
 var errPasswordsElsewhere = errors.New("auth: passwords are kept, and changed, elsewhere")
 
 // Elsewhere implements the part of Accounts that an administration cannot support if
-// another program stores its passwords; such an administration embeds it. Where tells
-// users where to change a forgotten password, in words or by an address; "" if it is not
-// known.
+// another program stores its passwords; such an administration embeds it. Where is the
+// place where users change a forgotten password, in words or as an address; "" if it is
+// not known.
 type Elsewhere struct{ Where string }
 
 var _ PasswordsElsewhere = Elsewhere{}

@@ -50,7 +50,7 @@ func (m *FolderMailer) Send(_ context.Context, letter Mail) error {
 	return nil
 }
 
-// writeWhole writes a new file by way of a temporary one beside it.
+// writeWhole writes a new file by way of a temporary one in the same folder.
 func writeWhole(name string, content io.WriterTo) (err error) {
 	file, err := os.CreateTemp(filepath.Dir(name), ".mail-*") // mode 0600
 	if err != nil {

@@ -63,24 +63,24 @@ var ErrStoredHash = errors.New("auth: stored password hash")
 // foreignKind is a kind of hash that an existing administration stores.
 type foreignKind struct {
 	name string
-	// is tells by its form whether a stored hash is of this kind.
+	// is reports, by its form, whether a stored hash is of this kind.
 	is func(stored string) bool
 	// read parses a stored hash, without expensive work.
 	read func(stored string, salts map[string]string) (foreignSum, error)
-	// nobody makes a hash that no known password matches.
+	// nobody is a hash that no known password matches.
 	nobody string
 }
 
 // foreignSum is a parsed stored hash whose cost is acceptable.
 type foreignSum struct {
-	work    time.Duration // about what it takes
-	longest int           // password that can match, in bytes
+	work    time.Duration // an estimate of what matches takes
+	longest int           // length of a password that can match, in bytes
 	matches func(password []byte) (bool, error)
 }
 
 // NewForeignHashes returns a verifier of these hashes, of argon2id where there
-// are none. It fails where the form of a stored hash could not tell two of them
-// apart, and for settings that an algorithm does not have.
+// are none. It fails where two of them have stored hashes of the same form, and
+// for settings that an algorithm does not have.
 func NewForeignHashes(h *Hasher, list []ForeignHash) (*ForeignHashes, error) {
 	if len(list) == 0 {
 		list = []ForeignHash{{Algorithm: Argon2id}}
@@ -138,7 +138,7 @@ func newForeignKind(of ForeignHash) (foreignKind, error) {
 	return s.kind(of.Algorithm, of.Cost), nil
 }
 
-// Verify reports whether stored is a hash of password; the form of stored tells its kind.
+// Verify reports whether stored is a hash of password; the form of stored shows its kind.
 // salts are the columns that hashes name.
 //
 // An empty stored means that there is no such user: the result is false, after the work
@@ -146,7 +146,7 @@ func newForeignKind(of ForeignHash) (foreignKind, error) {
 // are brought up to that work as well. The result is also false for an account that is
 // locked as in crypt(3) ("!", "*"), and for a password that is empty or too long. A hash
 // that cannot be read or that asks for more work than a login may take is ErrStoredHash,
-// after as much work: a quicker or different answer would tell that the user exists. If
+// after as much work: a quicker or different answer would reveal that the user exists. If
 // the context ends before there is room, that is an error, too.
 func (f *ForeignHashes) Verify(ctx context.Context, password, stored string, salts map[string]string) (bool, error) {
 	stored = strings.TrimRight(stored, " ") // of a column of fixed length
@@ -171,7 +171,7 @@ func (f *ForeignHashes) Verify(ctx context.Context, password, stored string, sal
 	if err != nil {
 		return false, err
 	}
-	// Not for those of about the same work: twice of it would tell as much.
+	// A hash of about the same work gets no second one: twice the work would reveal as much.
 	if sum.work < nobody.work/2 {
 		if _, err := nobody.matches(tried); err != nil {
 			return false, err
@@ -200,8 +200,8 @@ func (f *ForeignHashes) read(stored string, salts map[string]string) (foreignSum
 	return foreignSum{}, errors.New("auth: stored password hash has the form of none that are configured")
 }
 
-// isLocked knows the marks that crypt(3), its tools and phpass put instead of a hash, or
-// before it.
+// isLocked reports whether a stored hash has one of the marks that crypt(3), its tools and
+// phpass put instead of a hash, or before it, to lock an account.
 func isLocked(stored string) bool {
 	return stored[0] == '!' || stored[0] == '*' && len(stored) <= len("*LK*")
 }

@@ -28,9 +28,9 @@ type scheme struct {
 
 	// work estimates what a cost takes; only the order of the algorithms matters.
 	work func(cost int) time.Duration
-	// read takes a stored hash apart, cost unjudged.
+	// read parses a stored hash; the caller judges its cost.
 	read func(stored string) (cost int, matches func(password []byte) (bool, error), err error)
-	// nobody makes a hash of no known password.
+	// nobody makes a hash that no known password matches.
 	nobody func(cost int) string
 }
 
@@ -129,10 +129,10 @@ func shaCryptScheme(prefix string, length int, digest func() hash.Hash) scheme {
 		work: func(rounds int) time.Duration { return time.Duration(rounds) * 600 * time.Nanosecond },
 		read: func(stored string) (int, func([]byte) (bool, error), error) {
 			rest, rounds := strings.TrimPrefix(stored, prefix), implied
-			if said, ok := strings.CutPrefix(rest, "rounds="); ok {
+			if given, ok := strings.CutPrefix(rest, "rounds="); ok {
 				var number string
 				var err error
-				number, rest, _ = strings.Cut(said, "$")
+				number, rest, _ = strings.Cut(given, "$")
 				if rounds, err = strconv.Atoi(number); err != nil {
 					return 0, nil, errForm
 				}
@@ -194,8 +194,7 @@ func phpassScheme() scheme {
 	}
 }
 
-// equals compares what key makes of a password with the stored sum, in a time
-// that tells nothing of it.
+// equals compares, in constant time, what key makes of a password with the stored sum.
 func equals(sum string, key func(password []byte) []byte) func([]byte) (bool, error) {
 	want := []byte(sum)
 	return func(password []byte) (bool, error) { return subtle.ConstantTimeCompare(key(password), want) == 1, nil }

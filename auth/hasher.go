@@ -70,8 +70,8 @@ func NewHasher() *Hasher {
 	}
 }
 
-// Spent has a value once passwords were computed since it was last received from: their memory
-// can be given back to the system.
+// Spent has a value if a hash was computed since the last value was received: its memory can
+// be given back to the system.
 func (h *Hasher) Spent() <-chan struct{} { return h.spent }
 
 // Hash returns the password's hash as a PHC string. It fails with
@@ -124,8 +124,8 @@ func matchesArgon2id(password, encoded string) (bool, error) {
 	return match, nil
 }
 
-// collect makes the memory of a hash free for the next one. Left alone, the collector would let
-// several such blocks pile up beside a small heap; a large heap hardly grows by them, and costs more
+// collect makes the memory of a hash free for the next one. Otherwise the collector would let
+// several such blocks pile up on a small heap; a large heap hardly grows by them, and costs more
 // to collect than a hash.
 func collect() {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
@@ -138,7 +138,7 @@ func collect() {
 func judgeCost(encoded string) error {
 	p, _, _, err := argon2id.DecodeHash(encoded)
 	if err != nil {
-		// Without the library's words: they may repeat a part of the hash.
+		// The library's error is dropped: it may repeat a part of the hash.
 		return errors.New("auth: stored password hash is not argon2id in PHC form")
 	}
 	if p.Memory > maxHashMemory || p.Iterations < 1 || p.Iterations > maxHashIterations ||
@@ -169,5 +169,5 @@ func (h *Hasher) leave() {
 	}
 }
 
-// Running tells how many passwords are being computed.
+// Running returns how many hashes are being computed.
 func (h *Hasher) Running() int { return len(h.slots) }

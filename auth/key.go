@@ -14,10 +14,10 @@ type Key struct {
 	Name    string
 	Hashes  []KeyHash      // several while the key is rotated
 	Expires time.Time      // zero = never
-	Allowed []bool         // by the gateway's operation number; what is not in it is denied
+	Allowed []bool         // by the gateway's operation number; a number out of range is denied
 	Rights  mapping.Rights // to fields; nil for all of them
 	Bounds  Bounds
-	Stale   bool // requests may ask for records of a copy while the administration is away
+	Stale   bool // requests may accept stale records of a copy while the administration is down
 
 	Addresses    Addresses
 	Certificates [][32]byte // SHA-256 of those whose holders may use the key; empty: it needs none
@@ -31,7 +31,7 @@ type KeyHash struct {
 	short   string // see Short; made by the keyring
 }
 
-// Short names the hash by its first 8 digits, which tell nothing of the api_key; "" for nil.
+// Short names the hash by its first 8 digits, which reveal nothing of the api_key; "" for nil.
 func (h *KeyHash) Short() string {
 	if h == nil {
 		return ""
@@ -39,7 +39,7 @@ func (h *KeyHash) Short() string {
 	return h.short
 }
 
-// By returns which of a key's hashes that is; nil for none of them. It allocates nothing.
+// By returns the entry of Hashes with this hash; nil where there is none. It allocates nothing.
 func (k *Key) By(hash [32]byte) *KeyHash {
 	for i := range k.Hashes {
 		if k.Hashes[i].Hash == hash {
@@ -63,7 +63,7 @@ func (a Addresses) Hold(address netip.Addr) bool {
 	return len(a) == 0 || slices.ContainsFunc(a, func(p netip.Prefix) bool { return p.Contains(address) })
 }
 
-// unmapped copies networks, with IPv4 written as IPv6 turned into IPv4: it would never
+// unmapped copies networks, and turns IPv4 written as IPv6 into IPv4, which would never
 // match otherwise.
 func unmapped(networks []netip.Prefix) []netip.Prefix {
 	all := make([]netip.Prefix, len(networks))

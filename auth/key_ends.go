@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// KeyEnds are the ends that api_keys have been given at any gateway of a service. They count whatever
-// the configuration of this one says. Safe for concurrent use; the zero value knows none.
+// KeyEnds are the ends that api_keys were given at any gateway of a service. They override this
+// gateway's configuration. Safe for concurrent use; the zero value knows none.
 type KeyEnds struct {
 	of atomic.Pointer[map[[32]byte]time.Time]
 }

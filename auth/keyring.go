@@ -21,7 +21,7 @@ type keyEntry struct {
 }
 
 // NewKeyring returns the keyring of these keys, or every fault found in them.
-// It keeps copies of the keys. Of ends, which may be nil, it asks at each look.
+// It keeps copies of the keys. It consults ends, which may be nil, at each look-up.
 func NewKeyring(keys []Key, ends *KeyEnds) (*Keyring, error) {
 	ring := &Keyring{byHash: make(map[[32]byte]keyEntry, len(keys)), ends: ends}
 	names := make(map[string]bool, len(keys))

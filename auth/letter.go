@@ -53,7 +53,7 @@ func newMailQuota(most int, window time.Duration) *mailQuota {
 	return &mailQuota{most: most, sent: cache.New(window, 0)}
 }
 
-// free is where the next mail to a user counts; "" if there were enough.
+// free returns the place in which the next mail to a user counts; "" if all are taken.
 func (q *mailQuota) free(username string) string {
 	for n := range q.most {
 		place := fmt.Sprintf("%d %s", n, username)

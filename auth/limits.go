@@ -47,15 +47,15 @@ type Room struct {
 
 // Standing is how a client with a key stands after a request was counted, or refused.
 type Standing struct {
-	Refused Bound         // that had no room, and has none for longest; NoBound where the request may go on
+	Refused Bound         // the bound without room, of several the one to wait longest for; NoBound where the request may go on
 	Wait    time.Duration // until it is worth trying again, where it was refused; more than 0
 	Slot    uint64        // one of its concurrent requests, for Limits.Done; 0 where none was taken
 	Rooms   [boundCount]Room
 }
 
-// Limits counts the requests of each client with a key against the bounds of the key: what one
-// client uses, no other lacks. Counts are stored by the key's name and the client's ID, not in
-// the Key: so they survive a reload, and the new bounds apply to them at once. All methods are safe for concurrent use.
+// Limits counts the requests of each client with a key against the bounds of the key; clients do
+// not share them. Counts are stored by the key's name and the client's ID, not in the Key: so they
+// survive a reload, and the new bounds apply to them at once. All methods are safe for concurrent use.
 type Limits interface {
 	// Take counts a request against all bounds of the key, or, if one of them has no
 	// room, against none; client is that of the session's user. It need not be called for
@@ -64,7 +64,7 @@ type Limits interface {
 
 	// Charge counts that a request which Take has let through costs as much as that many
 	// further ones, of the rate and of the day, and updates its standing. It refuses
-	// nothing: what exceeds a bound is owed by the requests that follow.
+	// nothing: what exceeds a bound is taken from the requests that follow.
 	Charge(ctx context.Context, key *Key, client int64, further int, now time.Time, s *Standing) error
 
 	// Done gives back the slot of a standing, which is not 0, once the request is
@@ -72,7 +72,7 @@ type Limits interface {
 	Done(ctx context.Context, key string, client int64, slot uint64)
 }
 
-// faults are what is wrong with bounds, for the operator.
+// faults returns what is wrong with the bounds, for the operator.
 func (b Bounds) faults() []error {
 	var all []error
 	fault := func(text string) { all = append(all, errors.New(text)) }

@@ -7,7 +7,7 @@ import (
 
 // bucket is a token bucket that stores how many tokens were taken, not how many are left:
 // so its content keeps its meaning when the rate changes, and more than the burst can be
-// taken: the rest is owed. The zero bucket is full.
+// taken, as a debt. The zero bucket is full.
 type bucket struct {
 	perSecond float64   // rate of the last request
 	taken     float64   // tokens that have not come back
@@ -36,14 +36,14 @@ func (b *bucket) under(rate Rate, now time.Time) {
 	}
 	b.perSecond = rate.PerSecond
 	if rate.Burst >= b.burst || now.Sub(b.burstAt) > reloadGrace {
-		if rate.Burst < b.burst { // nobody waits for longer than for one, unless it is owed
+		if rate.Burst < b.burst { // what the larger burst allowed is no debt: the wait is for one token at most
 			b.taken = min(b.taken, float64(rate.Burst))
 		}
 		b.burst, b.burstAt = rate.Burst, now
 	}
 }
 
-// room is how many tokens a caller with this rate has, as of the last under.
+// room returns how many tokens a caller with this rate has, as of the last call of under.
 func (b *bucket) room(rate Rate) Room {
 	if b.taken < rounding {
 		return Room{Left: int64(rate.Burst)}

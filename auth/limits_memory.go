@@ -33,8 +33,8 @@ type clientOfKey struct {
 type use struct {
 	rate    bucket
 	running int
-	day     int // that today counts of
-	today   int64
+	day     int   // number of the day that today counts
+	today   int64 // requests of that day
 }
 
 // NewMemoryLimits returns Limits that have counted nothing. A day begins at
@@ -107,7 +107,7 @@ func (m *MemoryLimits) Charge(_ context.Context, key *Key, client int64, further
 // them ends is not known.
 const slotWait = time.Second
 
-// find notes the room before a request, and whether it is too little.
+// find records the room of a bound before a request, and refuses the request if there is none.
 func (s *Standing) find(b Bound, r Room) {
 	r.Left = max(r.Left, 0)
 	s.Rooms[b] = r
@@ -127,7 +127,7 @@ func (s *Standing) find(b Bound, r Room) {
 func (m *MemoryLimits) Done(_ context.Context, key string, client int64, _ uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.used[clientOfKey{key, client}].running-- // it is kept for as long as anything is under way
+	m.used[clientOfKey{key, client}].running-- // letGo keeps the entry while a request is under way
 }
 
 // of returns what was counted of a client with a key.
@@ -145,7 +145,7 @@ func (m *MemoryLimits) of(who clientOfKey, now time.Time) *use {
 // unused, one is deleted for each new one.
 const lookedAt = 4
 
-// letGo deletes unused counts among a few, starting somewhere else each time.
+// letGo checks a few counts, others each time, and deletes those that are unused.
 func (m *MemoryLimits) letGo(now time.Time) {
 	n, today := 0, m.dayNumber(now)
 	for who, u := range m.used {
@@ -158,7 +158,7 @@ func (m *MemoryLimits) letGo(now time.Time) {
 	}
 }
 
-// dayRoom is what a client with a key has left today.
+// dayRoom returns what a client with a key has left today.
 func (m *MemoryLimits) dayRoom(u *use, perDay int64, now time.Time) Room {
 	today := m.dayNumber(now)
 	// A request that began before midnight can come after one that began later. It counts
@@ -179,8 +179,8 @@ func (m *MemoryLimits) dayNumber(now time.Time) int {
 	return m.day
 }
 
-// Day numbers the days of a zone, one after the other, and tells when the one of
-// now ends.
+// Day returns the number of the day of now in a zone, 1 more than that of the day
+// before, and when that day ends.
 func Day(now time.Time, zone *time.Location) (number int, ends time.Time) {
 	year, month, day := now.In(zone).Date()
 	number = int(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60))

@@ -15,7 +15,7 @@ import (
 
 // Attempt is one try to log in.
 type Attempt struct {
-	Key      *Key     // that the api_key belongs to; nil for one that may not be used
+	Key      *Key     // of the api_key; nil for one that may not be used
 	KeyHash  [32]byte // SHA-256 of the api_key, where Key is given
 	Username string
 	Password string
@@ -71,7 +71,7 @@ type LoginConfig struct {
 	Clock    func() time.Time
 	Random   io.Reader // cryptographically secure
 	Log      *zap.Logger
-	Observe  func(LoginOutcome) // told of every try once it has ended; may be nil
+	Observe  func(LoginOutcome) // called after every attempt; may be nil
 }
 
 // Login turns credentials into sessions (interface: GET /authenticate). It has no state
@@ -140,8 +140,8 @@ func (l *Login) refuse(ctx context.Context, guess *Guess, a Attempt, as *Refused
 	return err
 }
 
-// refusedAs is what is known of a refused login: from the error of its verification, or,
-// without one, of the user that was found.
+// refusedAs returns the cause of a refused login: from the error of its verification, or,
+// without one, from the user that was found.
 func refusedAs(err error, user User) *Refused {
 	var refused *Refused
 	switch {
@@ -155,7 +155,7 @@ func refusedAs(err error, user User) *Refused {
 }
 
 // verify judges the credentials when it is their turn, and returns when that began. It
-// does so even without a valid key: the answer must take as long.
+// does so even without a valid key, so that the answer takes as long.
 func (l *Login) verify(ctx context.Context, a Attempt) (user User, began time.Time, err error) {
 	leave, err := l.config.Queue.enter(ctx, a.Username, a.Address)
 	if err != nil {
@@ -205,7 +205,7 @@ func (l *Login) open(ctx context.Context, a Attempt, user User, began time.Time)
 // password there by mistake.
 func (l *Login) noteRefusal(a Attempt, err error) {
 	if errors.Is(err, errLoginsBusy) {
-		return // nobody guesses; there are too many of them for lines
+		return // no password was guessed, and a crowd would flood the log
 	}
 	if mapping.Is(err, mapping.TooManyRequests) {
 		l.config.Log.Warn("login refused: too many wrong credentials", zap.String("address", a.Address))

@@ -40,7 +40,7 @@ type keptSession struct {
 	used atomic.Int64 // in seconds since 1970
 }
 
-// note notes a use.
+// note records a use.
 func (k *keptSession) note(now time.Time) {
 	if second := now.Unix(); k.used.Load() != second { // a store at each request would have processors contend for its cache line
 		k.used.Store(second)
@@ -57,7 +57,7 @@ func NewMemory(clock func() time.Time) *Memory {
 		cache: cache.New(cache.NoExpiration, 0),
 		was:   cache.New(Remembered, 0),
 		clock: clock,
-		ended: cache.New(MaxTTL, 0), // a login that took longer is put no more
+		ended: cache.New(MaxTTL, 0), // the session of a login that took longer has expired
 		stop:  stop,
 		done:  make(chan struct{}),
 	}
@@ -84,7 +84,7 @@ func (m *Memory) Put(_ context.Context, s *Session) error {
 	}
 	kept := &keptSession{Session: *s}
 	kept.note(s.Issued)
-	m.cache.Set(string(s.Token[:]), kept, cache.NoExpiration) // it knows the wall clock only; ours decides
+	m.cache.Set(string(s.Token[:]), kept, cache.NoExpiration) // the cache would expire it by the wall clock, not by m.clock
 	return nil
 }
 
@@ -92,7 +92,7 @@ func (m *Memory) Put(_ context.Context, s *Session) error {
 func (m *Memory) Get(_ context.Context, token TokenHash) (*Session, error) {
 	found, ok := m.cache.Get(string(token[:]))
 	if !ok {
-		return nil, m.told(token)
+		return nil, m.noSession(token)
 	}
 	k, now := found.(*keptSession), m.clock()
 	if !k.Live(now) {
@@ -102,8 +102,8 @@ func (m *Memory) Get(_ context.Context, token TokenHash) (*Session, error) {
 	return &k.Session, nil
 }
 
-// told is the error for a token without a session.
-func (m *Memory) told(token TokenHash) error {
+// noSession returns the error for a token without a session.
+func (m *Memory) noSession(token TokenHash) error {
 	if found, ok := m.was.Get(string(token[:])); ok {
 		return found.(*Ended)
 	}
@@ -116,9 +116,9 @@ func (m *Memory) End(_ context.Context, s *Session, why Cause) error {
 	return nil
 }
 
-// end ends a session that did so at that moment.
+// end replaces a session, which ended at that moment, by the cause of its end.
 func (m *Memory) end(token string, s *Session, why Cause, at time.Time) {
-	m.was.Set(token, s.Ended(why), max(at.Add(Remembered).Sub(m.clock()), 1)) // less than that would be for ever
+	m.was.Set(token, s.Ended(why), max(at.Add(Remembered).Sub(m.clock()), 1)) // 0 or less would keep it for ever
 	m.cache.Delete(token)
 }
 
@@ -171,7 +171,7 @@ func (m *Memory) sweep(ctx context.Context) {
 	}
 }
 
-// endExpired gives back what sessions take that have expired.
+// endExpired ends the sessions that have expired, to free their memory.
 func (m *Memory) endExpired() {
 	now := m.clock()
 	for token, item := range m.cache.Items() {

@@ -13,7 +13,7 @@ import (
 )
 
 // Account is a digest of a username, of one size whatever was sent. Usernames
-// that differ in case only share one, as a backend may not tell them apart.
+// that differ in case only share one, as a backend may not distinguish them.
 type Account [16]byte
 
 func accountOf(username string) Account {
@@ -96,8 +96,8 @@ func (o *origin) refusedFor(who Account, now time.Time) time.Duration {
 	)
 }
 
-// refusal returns when so many failures have become old that their number is below the
-// bound again.
+// refusal returns how long until so many failures have become old that their number is below
+// the bound again.
 func refusal(failures, bound int, now time.Time, nth func(int) failure) time.Duration {
 	if failures < bound {
 		return 0
@@ -160,7 +160,7 @@ type originTable struct {
 }
 
 func newOriginTable(most int) originTable {
-	recent, _ := simplelru.NewLRU[Origin, *origin](math.MaxInt, nil) // those with a guess under way stay
+	recent, _ := simplelru.NewLRU[Origin, *origin](math.MaxInt, nil) // unbounded, because makeRoom keeps those with a guess under way
 	return originTable{most, recent}
 }
 

@@ -22,12 +22,12 @@ const (
 	LoginsWaiting = 2 * queueLength
 
 	queueLength   = 128             // of each line
-	loginPatience = 5 * time.Second // that a login waits for others
+	loginPatience = 5 * time.Second // how long a login waits for others
 	loginRetry    = 2 * time.Second // until a login that found no place should be tried again
-	provenInARow  = 3               // logins from where one went well, while others wait
+	provenInARow  = 3               // turns of the line of proven logins while others wait
 	provenFor     = 24 * time.Hour
 	provenKept    = 16384
-	provenOfUser  = 16 // addresses: nobody who logs in from many pushes others out
+	provenOfUser  = 16 // addresses, so that a user with many of them pushes no other user out
 )
 
 // errLoginsBusy is the cause of TooManyRequests for a login that was not verified because
@@ -53,9 +53,9 @@ type LoginQueue struct {
 	mu     sync.Mutex
 	free   int // places; nobody waits while there is one
 	proven provenLogins
-	first  line // from where somebody of that name logged in well
+	first  line // proven logins: from an address where this username logged in correctly
 	others line
-	inARow int // that went from first
+	inARow int // turns that first has had in a row
 }
 
 // NewLoginQueue returns a queue that verifies so many at once.
@@ -78,7 +78,7 @@ func (q *LoginQueue) enter(ctx context.Context, username, address string) (leave
 	}
 	of, shares := &q.others, []share{{block: blockOf(address)}, {who: who}}
 	if own := (share{block: string(OriginOf(address)), who: who}); q.proven.has(own, q.clock()) {
-		of, shares = &q.first, []share{{who: who}} // wherever he logged in well
+		of, shares = &q.first, []share{{who: who}} // all addresses of a username share its turns
 	}
 	l := of.join(shares)
 	q.mu.Unlock()
@@ -98,7 +98,7 @@ func (q *LoginQueue) enter(ctx context.Context, username, address string) (leave
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !of.remove(l) { // it was called in the last moment
+	if !of.remove(l) { // its turn came in the last moment
 		return q.turn(<-l.called)
 	}
 	return nil, err
@@ -164,9 +164,9 @@ type line struct {
 
 // login is a login that waits.
 type login struct {
-	turn   []int // by its first share, and among those who have the same by the next
+	turn   []int // by its first share, and in case of a tie by the next
 	shares []share
-	called chan bool // false where it has to go
+	called chan bool // true: its turn has come; false: another login displaced it
 }
 
 // join puts a login in line, behind those of its shares. It returns nil if the line is

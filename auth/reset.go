@@ -45,7 +45,7 @@ type ResetsConfig struct {
 }
 
 // Resets lets users who forgot their password set a new one by a link in a mail,
-// or tells them where, with Accounts that are PasswordsElsewhere. Safe for
+// or mails them where to do so, with Accounts that are PasswordsElsewhere. Safe for
 // concurrent use; the caller closes it.
 type Resets struct {
 	config    ResetsConfig
@@ -77,7 +77,7 @@ func NewResets(c ResetsConfig) (*Resets, error) {
 	return r, nil
 }
 
-// JudgeBase tells what is wrong with a Base, if anything.
+// JudgeBase returns what is wrong with a Base, if anything.
 func JudgeBase(base string) error {
 	u, err := url.Parse(base)
 	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" ||
@@ -95,8 +95,8 @@ func (r *Resets) Close() error {
 }
 
 // Request asks for a reset of the user's password. It only queues the request: whether
-// the user exists is found out later, so that neither the answer nor its time tells. Its
-// one violation is TooManyRequests, if the queue is full.
+// the user exists is found out later, so that neither the answer nor its time reveals it.
+// Its one violation is TooManyRequests, if the queue is full.
 func (r *Resets) Request(ctx context.Context, username string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (r *Resets) Complete(ctx context.Context, token, newPassword string) (usern
 	if r.elsewhere != nil || len(token) != base64.RawURLEncoding.EncodedLen(resetTokenSize) {
 		return "", ErrUnknownReset
 	}
-	// Who closes the browser has a new password all the same.
+	// The password is set even if the client disconnects.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), resetStepLimit)
 	defer cancel()
 	reset := sha256.Sum256([]byte(token))
@@ -145,7 +145,7 @@ func (r *Resets) replace(ctx context.Context, reset [32]byte, username, newPassw
 	}
 	// After the password, never before: a login in between would survive.
 	if err := r.config.Sessions.EndUser(ctx, username, CauseNewPassword); err != nil {
-		// It is done: the accounts have noted it, and every gateway goes by that soon.
+		// The password is set: the accounts have noted that the sessions end, and every gateway soon reads that.
 		r.config.Log.Warn("a password was set, and the store of sessions could not be told to end those of its user: gateways end them by what the administration says", zap.Error(err))
 	}
 	return nil
@@ -154,7 +154,7 @@ func (r *Resets) replace(ctx context.Context, reset [32]byte, username, newPassw
 func (r *Resets) work() {
 	defer close(r.done)
 	for {
-		// Asked first: select picks at random when both are ready.
+		// Checked first: select picks at random when both are ready.
 		if r.ctx.Err() != nil {
 			return
 		}

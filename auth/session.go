@@ -25,8 +25,8 @@ type Session struct {
 	KeyName string   // of that api_key then
 	User    User
 
-	// Issued is when the login began, not when it ended: a store tells by it
-	// whether the password was still the one that was verified.
+	// Issued is when the login began, not when it ended: so a store can see
+	// whether the password was changed after it was verified.
 	Issued  time.Time
 	Expires time.Time
 }
@@ -43,7 +43,7 @@ func (s *Session) Ended(why Cause) *Ended {
 	return &Ended{KeyName: s.KeyName, Client: s.User.Client.Name, Why: why}
 }
 
-// Expired is what is known at now of the session, which has expired.
+// Expired returns the error for the session, which has expired, at now.
 func (s *Session) Expired(now time.Time) error {
 	if now.Before(s.Expires.Add(Remembered)) {
 		return s.Ended(CauseExpired)
@@ -78,7 +78,7 @@ type Sessions interface {
 	EndUser(ctx context.Context, username string, why Cause) error
 }
 
-// SessionLister is implemented by stores of sessions that can tell which there are.
+// SessionLister is implemented by stores that can list their sessions.
 type SessionLister interface {
 	// EachSession calls f with the live sessions in any order, and when each was used last:
 	// zero if the store does not note that. It ends with the first error of f.
@@ -90,7 +90,7 @@ type KeyEnder interface {
 	// EndKey ends all sessions of the api_key of this hash, also those whose Put is still to come
 	// within MaxTTL, for CauseKeyRevoked.
 	EndKey(ctx context.Context, hash [32]byte) error
-	// ReviveKey takes the hash for ended no more.
+	// ReviveKey undoes EndKey for later logins.
 	ReviveKey(ctx context.Context, hash [32]byte) error
 	// KeyEnded reports whether the hash was ended within MaxTTL.
 	KeyEnded(ctx context.Context, hash [32]byte) (bool, error)

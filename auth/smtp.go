@@ -65,7 +65,7 @@ func NewSMTPMailer(c SMTPConfig) (*SMTPMailer, error) {
 	if u.Scheme == "smtps" {
 		m.dial = (&tls.Dialer{Config: config}).DialContext
 	}
-	// Both are used for each mail; a fault in them is better known now.
+	// Both are used for each mail; better to report a fault in them now.
 	if _, err := m.compose(Mail{To: c.From}); err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func smtpOptions(u *url.URL, config *tls.Config) ([]mail.Option, error) {
 	switch {
 	case u.Scheme == "smtps":
 		port = smtpsPort
-		options = append(options, mail.WithTLSPolicy(mail.NoTLS)) // it is around already
+		options = append(options, mail.WithTLSPolicy(mail.NoTLS)) // m.dial does the TLS
 	case u.Scheme != "smtp":
 		return nil, fmt.Errorf("auth: mail server has scheme %q: must be smtp or smtps", u.Scheme)
 	case u.User == nil && isThisHost(u.Hostname()):

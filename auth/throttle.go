@@ -23,9 +23,9 @@ const (
 	slowPerAddress = 20 * time.Millisecond // times the failures
 )
 
-// askAgain is how long a guess waits before it asks again, if the counter cannot tell
-// when other guesses are settled.
-const askAgain = 50 * time.Millisecond
+// retryReserve is how long a guess waits before it calls Reserve again, if the counter
+// does not signal when other guesses are settled.
+const retryReserve = 50 * time.Millisecond
 
 // GuessCounter counts the wrong credentials of the last GuessWindow, for one gateway or
 // for several. Safe for concurrent use. Its errors are failures of its store, and are
@@ -40,14 +40,14 @@ type GuessCounter interface {
 }
 
 // Reservation is the answer to Reserve: the guess is admitted, refused for a while, or
-// has to ask again.
+// has to call Reserve again.
 type Reservation struct {
 	From     Origin
 	Who      Account
 	ID       string // of an admitted guess, as the counter knows it
 	Admitted bool
 	Refused  time.Duration   // until the next try may be made; 0 where it is not refused
-	Settled  <-chan struct{} // closed when asking again may help; nil where the counter cannot tell
+	Settled  <-chan struct{} // closed when another Reserve may help; nil where the counter does not signal
 }
 
 // GuessCount is the number of failures of an address, and of a username from there.
@@ -127,7 +127,7 @@ func (t *Throttle) Begin(ctx context.Context, username, address string) (*Guess,
 		case r.Refused > 0:
 			return nil, tooManyGuesses(r.Refused)
 		case r.Settled == nil:
-			if err := t.sleep(waiting, askAgain); err != nil {
+			if err := t.sleep(waiting, retryReserve); err != nil {
 				return nil, cmp.Or(context.Cause(waiting), err)
 			}
 			continue
@@ -184,7 +184,7 @@ func (g *Guess) settle(ctx context.Context, outcome Outcome) (GuessCount, error)
 
 func slowness(ofUser, ofAddress int) time.Duration {
 	byUser := slowestAnswer
-	if ofUser < 8 { // beyond, doubling is over the bound anyway
+	if ofUser < 8 { // from there on doubling exceeds slowestAnswer
 		byUser = slowPerUser << (ofUser - 1)
 	}
 	return min(slowestAnswer, max(byUser, slowPerAddress*time.Duration(ofAddress)))

@@ -32,7 +32,7 @@ type User struct {
 
 	// SessionsEnd is when the user's sessions were ended last, by a new password or a
 	// block; zero for never, and if it is not stored. It always increases, so that older
-	// sessions are told from newer ones without comparing clocks.
+	// sessions are recognised without comparing clocks.
 	SessionsEnd time.Time `json:",omitzero"`
 }
 

@@ -9,7 +9,7 @@ import (
 type Clock struct {
 	mu     sync.Mutex
 	now    time.Time
-	bubble bool // it is that of a synctest bubble
+	bubble bool // shows the time of a synctest bubble
 }
 
 // NewClock returns a clock that shows the present, so that stores which also

@@ -25,7 +25,7 @@ func Limits(t *testing.T, open LimitsOpener) {
 	}{
 		{"a burst goes through, and then what comes back", burst},
 		{"an idle bucket holds no more than its burst", idle},
-		{"it is told what is left, and when there is more", standing},
+		{"the answer has what is left, and when there is more", standing},
 		{"each client has all bounds for itself, with each key", perClient},
 		{"a request counts against all bounds or none", allOrNone},
 		{"the bound without room for longest is named", longestWait},
@@ -37,7 +37,7 @@ func Limits(t *testing.T, open LimitsOpener) {
 		{"gateways whose limits differ for a moment forgive nothing", differing},
 		{"a new bound holds for what comes, and an old one gives its slots back", boundsComeAndGo},
 		{"time that goes back gives nothing", backwards},
-		{"what one costs beyond the burst is owed by those that follow", owed},
+		{"what exceeds the burst is taken from the requests that follow", debt},
 		{"it is safe for concurrent use", concurrentTake},
 	}
 	for _, test := range tests {
@@ -79,7 +79,7 @@ func (c *counting) refused(by auth.Bound, wait time.Duration, key *auth.Key, cli
 	c.Helper()
 	s := c.take(key, client)
 	require.Equal(c, by.String(), s.Refused.String())
-	// Which may be off by what a fraction of a token is rounded to.
+	// The wait may be off by the rounding of a fraction of a token.
 	require.InDelta(c, wait.Seconds(), s.Wait.Seconds(), 0.001)
 }
 
@@ -266,12 +266,12 @@ func reloaded(t *testing.T, c *counting) {
 	c.served(narrow, 1)
 }
 
-// differing asks at gateways that have not all read a new configuration yet.
+// differing sends requests to gateways that have not all read a new configuration yet.
 func differing(t *testing.T, c *counting) {
 	served := func(seconds int, at ...auth.Rate) (served int) {
 		began := c.now
-		for asked := range seconds * 20 {
-			k := keyOf(fmt.Sprint("shop at ", began), auth.Bounds{Rate: at[asked%len(at)]})
+		for n := range seconds * 20 {
+			k := keyOf(fmt.Sprint("shop at ", began), auth.Bounds{Rate: at[n%len(at)]})
 			if s := c.take(k, 1); s.Refused == auth.NoBound {
 				served++
 			}
@@ -307,7 +307,7 @@ func backwards(_ *testing.T, c *counting) {
 	c.refused(auth.RateBound, time.Second, k, 1)
 }
 
-func owed(t *testing.T, c *counting) {
+func debt(t *testing.T, c *counting) {
 	k := keyOf("shop", auth.Bounds{
 		Rate: auth.Rate{PerSecond: 2, Burst: 10}, Concurrent: 5, PerDay: 1000,
 	})
@@ -320,7 +320,7 @@ func owed(t *testing.T, c *counting) {
 	require.EqualValues(t, 4, s.Rooms[auth.ConcurrentBound].Left)
 	require.EqualValues(t, 950, s.Rooms[auth.DayBound].Left)
 	c.refused(auth.RateBound, 20500*time.Millisecond, k, 1)
-	require.EqualValues(t, 9, c.served(k, 2).Rooms[auth.RateBound].Left) // who owes nothing
+	require.EqualValues(t, 9, c.served(k, 2).Rooms[auth.RateBound].Left) // another client has no debt
 	c.now = c.now.Add(20 * time.Second)
 	c.refused(auth.RateBound, 500*time.Millisecond, k, 1)
 	c.now = c.now.Add(500 * time.Millisecond)

@@ -182,7 +182,7 @@ func remembered(t *testing.T, s auth.Sessions, clock *Clock) {
 		wants[why] = session(clock, string(why), n)
 		put(t, s, wants[why])
 	}
-	tells := func() {
+	known := func() {
 		t.Helper()
 		for why, one := range wants {
 			var ended *auth.Ended
@@ -203,16 +203,16 @@ func remembered(t *testing.T, s auth.Sessions, clock *Clock) {
 	require.NoError(t, s.End(t.Context(), wants[auth.CauseLoggedOut], auth.CauseLoggedOut))
 	require.NoError(t, s.EndUser(t.Context(), string(auth.CauseNewPassword), auth.CauseNewPassword))
 	clock.Advance(time.Second)
-	tells()
+	known()
 	require.NoError(t, s.EndUser(t.Context(), string(auth.CauseExpired), auth.CauseNewPassword))
-	tells() // it had expired before
+	known() // as before: the session had expired by then
 	clock.Advance(auth.Remembered - time.Second - 1)
-	tells()
+	known()
 	clock.Advance(2)
 	forgot(auth.CauseLoggedOut)
 	forgot(auth.CauseNewPassword)
 	clock.Advance(time.Second - 2)
-	tells()
+	known()
 	clock.Advance(2)
 	forgot(auth.CauseExpired)
 }
@@ -258,7 +258,7 @@ func concurrent(t *testing.T, s auth.Sessions, clock *Clock) {
 	all.Wait()
 }
 
-// listed expects a lister to tell the sessions that open something, and a use where it notes uses.
+// listed expects a lister to return the live sessions, and their last use where it notes uses.
 func listed(t *testing.T, s auth.Sessions, clock *Clock) {
 	lister, ok := s.(auth.SessionLister)
 	require.True(t, ok)

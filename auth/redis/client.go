@@ -32,7 +32,7 @@ type Client struct {
 	lines *lines
 }
 
-// Judge tells what is wrong with the options, as Open would, without connecting. The error
+// Judge returns what is wrong with the options, as Open would, without connecting. The error
 // never holds a password.
 func (o Options) Judge() error {
 	_, err := o.read()
@@ -78,49 +78,49 @@ func Open(o Options) (*Client, error) {
 	return &Client{client, open}, nil
 }
 
-// probeName is what Ready writes. In a cluster each probe asks one of its servers.
+// probeName is the key that Ready writes. In a cluster each probe reaches one of its servers.
 func probeName() string { return "frontdesk:probe:" + rand.Text()[:1] }
 
 // probeLife is how long the server keeps what a probe wrote.
 const probeLife = 10 * time.Second
 
-// Ready tells within Timeout whether the server takes writes. If the server answers but
+// Ready reports within Timeout whether the server takes writes. If the server answers but
 // refuses them, the error is a *WriteRefusal with the reason.
 func (c *Client) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	asked := make(chan error, 1)
-	go func() { // which ends with the dialling of a server that hangs, soon after
-		asked <- c.write(ctx, func() rueidis.Completed {
+	written := make(chan error, 1)
+	go func() { // may outlive this call until the dialling of a server that hangs ends
+		written <- c.write(ctx, func() rueidis.Completed {
 			return c.B().Set().Key(probeName()).Value("").PxMilliseconds(probeLife.Milliseconds()).Build()
 		}).Error()
 	}()
 	select {
-	case err := <-asked:
+	case err := <-written:
 		return failed(err)
 	case <-ctx.Done():
 		return failed(ctx.Err())
 	}
 }
 
-// askAtMost bounds the attempts of one request: closed connections are noticed one after
+// mostAttempts bounds the attempts of one request: closed connections are noticed one after
 // the other.
-const askAtMost = 8
+const mostAttempts = 8
 
-// ask sends a request that writes. A server that has become a replica refuses it: then ask
-// closes all connections, because new ones may lead to the new primary, and sends the
+// attempt sends a request that writes. A server that has become a replica refuses it: then
+// attempt closes all connections, because new ones may lead to the new primary, and sends the
 // request once more. Requests that lose their connection because it was closed here are
 // repeated too: the server did none of them. A request lost in any other way is not
 // repeated, because the server may have done it.
-func (c *Client) ask(question func() rueidis.RedisResult) (answer rueidis.RedisResult) {
+func (c *Client) attempt(request func() rueidis.RedisResult) (answer rueidis.RedisResult) {
 	began, refused := time.Now(), false
-	for range askAtMost {
-		answer = question()
+	for range mostAttempts {
+		answer = request()
 		switch refusal := refusalOf(answer.Error()); {
 		case refusal != nil && refusal.Code == readOnly && !refused:
 			refused = true
 			c.lines.hangUp()
-		case !errors.Is(answer.NonRedisError(), net.ErrClosed) || !c.lines.hungSince(began.Add(-hangUpEvery)):
+		case !errors.Is(answer.NonRedisError(), net.ErrClosed) || !c.lines.closedSince(began.Add(-hangUpEvery)):
 			return answer
 		}
 	}
@@ -131,23 +131,23 @@ func (c *Client) ask(question func() rueidis.RedisResult) (answer rueidis.RedisR
 // if connections were closed here shortly before because the server refused a write.
 func (c *Client) read(ctx context.Context, command func() rueidis.Completed) (answer rueidis.RedisResult) {
 	began := time.Now()
-	for range askAtMost {
+	for range mostAttempts {
 		answer = c.Do(ctx, command())
-		if answer.NonRedisError() == nil || ctx.Err() != nil || !c.lines.hungSince(began.Add(-hangUpEvery)) {
+		if answer.NonRedisError() == nil || ctx.Err() != nil || !c.lines.closedSince(began.Add(-hangUpEvery)) {
 			break
 		}
 	}
 	return answer
 }
 
-// write is ask for one command, which is built anew for each attempt.
+// write is attempt for one command, which is built anew each time.
 func (c *Client) write(ctx context.Context, command func() rueidis.Completed) rueidis.RedisResult {
-	return c.ask(func() rueidis.RedisResult { return c.Do(ctx, command()) })
+	return c.attempt(func() rueidis.RedisResult { return c.Do(ctx, command()) })
 }
 
-// run is ask for a script.
+// run is attempt for a script.
 func (c *Client) run(ctx context.Context, script *rueidis.Lua, names, args []string) rueidis.RedisResult {
-	return c.ask(func() rueidis.RedisResult { return script.Exec(ctx, c.Client, names, args) })
+	return c.attempt(func() rueidis.RedisResult { return script.Exec(ctx, c.Client, names, args) })
 }
 
 // onceMore makes rueidis repeat a failed read once, at once, because the server may have

@@ -9,31 +9,31 @@ import (
 	"github.com/redis/rueidis"
 )
 
-// Gathering is where gateways tell each other what they did. Losing it loses nothing else. It is safe
-// for concurrent use.
+// Gathering is where gateways share the figures of what they did. Losing it loses nothing else. It
+// is safe for concurrent use.
 type Gathering struct{ client *Client }
 
 // NewGathering returns the gathering in the server of a client, which the caller closes.
 func NewGathering(client *Client) *Gathering { return &Gathering{client} }
 
-// Told is what a gateway tells of itself.
-type Told struct {
+// Report is what a gateway shares of itself.
+type Report struct {
 	About    []byte
-	Parts    map[string]map[string][]byte // by a name, parts of it by theirs: each replaces what it was
+	Parts    map[string]map[string][]byte // by the names of a series and of its part: each replaces its last value
 	Refusals map[string][][]byte          // lists that all gateways share, oldest first
 }
 
-// Gateway is one that has told something.
+// Gateway is one that has reported something.
 type Gateway struct {
-	Name  string
-	Heard time.Time
-	About []byte // nil where that was forgotten
+	Name     string
+	Reported time.Time // when it did last
+	About    []byte    // nil where the server has forgotten it
 }
 
 const (
 	gathered       = "frontdesk:past:gateways"
 	gatheredLife   = 25 * time.Hour
-	mostGathered   = 64   // gateways that are asked about
+	mostGathered   = 64   // gateways that Gateways returns
 	mostOfRefusals = 1000 // of each list
 )
 
@@ -41,8 +41,8 @@ func gatheredName(who, name string) string { return "frontdesk:past:{" + who + "
 
 func refusalsName(list string) string { return "frontdesk:past:refusals:" + list }
 
-// Tell notes that a gateway is there, and what it tells, in one round trip.
-func (g *Gathering) Tell(ctx context.Context, who string, now time.Time, told Told) error {
+// Report stores that a gateway is there, and its report, in one round trip.
+func (g *Gathering) Report(ctx context.Context, who string, now time.Time, report Report) error {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
 	b, life := g.client.B(), gatheredLife.Milliseconds()
@@ -50,9 +50,9 @@ func (g *Gathering) Tell(ctx context.Context, who string, now time.Time, told To
 		b.Zadd().Key(gathered).ScoreMember().ScoreMember(float64(now.UnixMilli()), who).Build(),
 		b.Zremrangebyscore().Key(gathered).Min("-inf").Max(whole(now.Add(-gatheredLife).UnixMilli())).Build(),
 		b.Pexpire().Key(gathered).Milliseconds(life).Build(),
-		b.Set().Key(gatheredName(who, "about")).Value(rueidis.BinaryString(told.About)).PxMilliseconds(life).Build(),
+		b.Set().Key(gatheredName(who, "about")).Value(rueidis.BinaryString(report.About)).PxMilliseconds(life).Build(),
 	}
-	for name, parts := range told.Parts {
+	for name, parts := range report.Parts {
 		if len(parts) == 0 {
 			continue
 		}
@@ -62,7 +62,7 @@ func (g *Gathering) Tell(ctx context.Context, who string, now time.Time, told To
 		}
 		all = append(all, fields.Build(), b.Pexpire().Key(gatheredName(who, name)).Milliseconds(life).Build())
 	}
-	for list, refusals := range told.Refusals {
+	for list, refusals := range report.Refusals {
 		if len(refusals) == 0 {
 			continue
 		}
@@ -79,7 +79,7 @@ func (g *Gathering) Tell(ctx context.Context, who string, now time.Time, told To
 	return failed(errors.Join(errs...))
 }
 
-// Gateways returns those that have told something since a moment, by their names.
+// Gateways returns those that have reported since then.
 func (g *Gathering) Gateways(ctx context.Context, since time.Time) ([]Gateway, error) {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
@@ -87,12 +87,12 @@ func (g *Gathering) Gateways(ctx context.Context, since time.Time) ([]Gateway, e
 	if err != nil {
 		return nil, failed(err)
 	}
-	all, asks := make([]Gateway, len(scores)), make(rueidis.Commands, len(scores))
+	all, gets := make([]Gateway, len(scores)), make(rueidis.Commands, len(scores))
 	for i, score := range scores {
-		all[i] = Gateway{Name: score.Member, Heard: time.UnixMilli(int64(score.Score))}
-		asks[i] = g.client.B().Get().Key(gatheredName(score.Member, "about")).Build()
+		all[i] = Gateway{Name: score.Member, Reported: time.UnixMilli(int64(score.Score))}
+		gets[i] = g.client.B().Get().Key(gatheredName(score.Member, "about")).Build()
 	}
-	for i, answer := range g.client.DoMulti(ctx, asks...) {
+	for i, answer := range g.client.DoMulti(ctx, gets...) {
 		if all[i].About, err = answer.AsBytes(); err != nil && !rueidis.IsRedisNil(err) {
 			return nil, failed(err)
 		}
@@ -100,7 +100,7 @@ func (g *Gathering) Gateways(ctx context.Context, since time.Time) ([]Gateway, e
 	return all, nil
 }
 
-// Parts returns all parts of one name that a gateway has told.
+// Parts returns all parts of one series that a gateway has reported.
 func (g *Gathering) Parts(ctx context.Context, who, name string) (all [][]byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()

@@ -25,7 +25,7 @@ func (c *Client) Identity(ctx context.Context) (string, error) {
 	}
 	name, err := read()
 	if !rueidis.IsRedisNil(err) {
-		if err == nil { // whether that works or not, it lives on for long enough
+		if err == nil { // if this fails, the name still lives for long enough
 			c.Do(ctx, c.B().Pexpire().Key(identityName).Milliseconds(identityLife.Milliseconds()).Build())
 		}
 		return name, failed(err)

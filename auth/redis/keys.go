@@ -13,8 +13,8 @@ import (
 
 func endedKeyName(hash [32]byte) string { return "frontdesk:ended-key:" + hex.EncodeToString(hash[:]) }
 
-// EndKey implements auth.KeyEnder. It looks at all sessions: to revoke a key is rare. A full server
-// stores no mark, and still ends what there is.
+// EndKey implements auth.KeyEnder. It walks all sessions; a revoked key is rare. A full server
+// stores no mark, and still ends the sessions that there are.
 func (s *Sessions) EndKey(ctx context.Context, hash [32]byte) error {
 	unmarked := failed(s.client.write(ctx, func() rueidis.Completed {
 		return s.client.B().Set().Key(endedKeyName(hash)).Value("").PxMilliseconds(auth.MaxTTL.Milliseconds()).Build()

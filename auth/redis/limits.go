@@ -52,7 +52,7 @@ func (l *Limits) Charge(ctx context.Context, key *auth.Key, client int64, furthe
 	return err
 }
 
-// count counts a request, or, where further is more than 0, what one costs beyond.
+// count counts a request, or, where further is more than 0, its further cost.
 func (l *Limits) count(ctx context.Context, key *auth.Key, client int64, further int, now time.Time) (auth.Standing, error) {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
@@ -88,7 +88,7 @@ func (l *Limits) Done(ctx context.Context, key string, client int64, slot uint64
 	_ = l.client.Do(ctx, l.client.B().Zrem().Key(limitsName(key, client)+":slots").Member(strconv.FormatUint(slot, 10)).Build()).Error()
 }
 
-// limitsName begins the names of what is kept of a client with an api_key. The braces keep it
+// limitsName begins the keys of the counts of a client with an api_key. The braces keep them
 // together in a cluster.
 func limitsName(key string, client int64) string {
 	return "frontdesk:limits:{" + key + ":" + whole(client) + "}"

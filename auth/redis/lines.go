@@ -17,7 +17,7 @@ type lines struct {
 	dialer dialer
 	mu     sync.Mutex
 	open   map[net.Conn]struct{}
-	hung   time.Time // up, the last time
+	closed time.Time // when hangUp did that last
 }
 
 // dialer is how rueidis has connections made.
@@ -57,26 +57,26 @@ const hangUpEvery = time.Second
 // hangUp closes all connections, unless that was done a moment ago.
 func (l *lines) hangUp() {
 	l.mu.Lock()
-	if time.Since(l.hung) < hangUpEvery {
+	if time.Since(l.closed) < hangUpEvery {
 		l.mu.Unlock()
 		return
 	}
-	l.hung = time.Now()
+	l.closed = time.Now()
 	open := slices.Collect(maps.Keys(l.open))
 	l.mu.Unlock()
 	for _, conn := range open {
-		_ = conn.Close() // its user gets an error, and dials
+		_ = conn.Close() // rueidis gets an error, and dials anew
 	}
 }
 
-// hungSince reports whether connections were closed since then.
-func (l *lines) hungSince(t time.Time) bool {
+// closedSince reports whether hangUp has closed the connections since then.
+func (l *lines) closedSince(t time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return !l.hung.Before(t)
+	return !l.closed.Before(t)
 }
 
-// line is a connection that is known until it is closed.
+// line is a connection that lines has until it is closed.
 type line struct {
 	net.Conn
 	of *lines

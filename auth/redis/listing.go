@@ -14,9 +14,9 @@ import (
 // listedAtOnce is how many names a server looks at for one answer.
 const listedAtOnce = 1000
 
-// EachSession implements auth.SessionLister. It asks every server, a portion after the other,
-// so that others wait for none of them. When a session was used last, nobody notes: that would be
-// a write at each request. A session that is opened or ended meanwhile may be listed or not.
+// EachSession implements auth.SessionLister. It asks every server, portion by portion, so that other
+// requests do not wait for it. The time of the last use is not stored: that would be a write at each
+// request. A session that is opened or ended meanwhile may be listed or not.
 func (s *Sessions) EachSession(ctx context.Context, f func(*auth.Session, time.Time) error) error {
 	seen := map[string]bool{} // a name may be scanned twice, and replicas have what their primary has
 	for _, node := range s.client.Nodes() {

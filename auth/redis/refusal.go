@@ -20,8 +20,8 @@ type WriteRefusal struct {
 // readOnly is the code of a server that was made a replica.
 const readOnly = "READONLY"
 
-// refusals are the codes that a server without room, or without leave, to write
-// answers every write with, and why it does.
+// refusals are the codes with which a server that cannot write answers every write,
+// and why it cannot.
 var refusals = []struct{ code, why string }{
 	{readOnly, "it is a replica, and its primary is elsewhere"},
 	{"OOM", "it is full (maxmemory)"},

@@ -13,10 +13,10 @@ import (
 )
 
 // An ended session is remembered under a key of its own, so that nobody takes it for a
-// session. It is for operators only, so requests wait for it only shortly, and none fails
-// without it.
+// session. The cause of its end is for operators only: requests wait for it only shortly,
+// and none fails without it.
 
-// was is what is kept of a session that was ended.
+// was is what is stored of a session that was ended.
 type was struct {
 	Key    string     `json:"key"` // the name of its api_key
 	Client string     `json:"client"`
@@ -24,10 +24,10 @@ type was struct {
 	Until  time.Time  `json:"until"`
 }
 
-// rememberTimeout is how long that may take.
+// rememberTimeout bounds the wait for it.
 const rememberTimeout = 250 * time.Millisecond
 
-// remember keeps what is told of sessions that end now.
+// remember stores the cause of sessions that end now.
 func (s *Sessions) remember(ctx context.Context, why auth.Cause, ended ...*auth.Session) {
 	now := s.clock()
 	commands := make([]rueidis.Completed, 0, len(ended))
@@ -41,8 +41,8 @@ func (s *Sessions) remember(ctx context.Context, why auth.Cause, ended ...*auth.
 	s.soon(ctx, commands)
 }
 
-// soon is what the server answers within s.remembering. The commands can be repeated: they are
-// where a connection was lost, which after a failover shows only when it is used.
+// soon returns what the server answers within s.remembering. It repeats the commands if their
+// connection was lost: after a failover that shows only when the connection is used.
 func (s *Sessions) soon(ctx context.Context, commands []rueidis.Completed) (answers []rueidis.RedisResult) {
 	if len(commands) == 0 {
 		return nil
@@ -53,7 +53,7 @@ func (s *Sessions) soon(ctx context.Context, commands []rueidis.Completed) (answ
 		commands[i] = commands[i].Pin()
 	}
 	lost := func(answer rueidis.RedisResult) bool { return answer.NonRedisError() != nil }
-	for range askAtMost {
+	for range mostAttempts {
 		if answers = s.client.DoMulti(ctx, commands...); ctx.Err() != nil || !slices.ContainsFunc(answers, lost) {
 			break
 		}
@@ -82,8 +82,8 @@ func (s *Sessions) lookAt(ctx context.Context, tokens []string) []*auth.Session 
 	return found
 }
 
-// told is what is told of a token that is no session.
-func (s *Sessions) told(ctx context.Context, token auth.TokenHash) error {
+// noSession returns the error for a token without a session.
+func (s *Sessions) noSession(ctx context.Context, token auth.TokenHash) error {
 	for _, answer := range s.soon(ctx, []rueidis.Completed{s.client.B().Get().Key(wasName(token)).Build()}) {
 		var w was
 		value, err := answer.AsBytes()

@@ -25,16 +25,16 @@ var (
 )
 
 // Sessions keeps sessions in Redis, each under the hash of its token until it
-// expires, and for as long as auth.Remembered after that. Beside them it keeps which
-// tokens a user has, by when they expire, and when a user's sessions were last ended,
-// both no longer than a session can live; and what is told of those that were ended.
+// expires, and for as long as auth.Remembered after that. It also keeps which tokens
+// a user has, by when they expire, and when a user's sessions were last ended, both no
+// longer than a session can live; and the causes of sessions that were ended.
 //
 // Instances judge expiry, and whether a login was overtaken by a new password, by
 // their own clocks, which therefore have to agree as NTP keeps them.
 type Sessions struct {
 	client *Client
 	clock  func() time.Time
-	// remembering is how long a call waits for what is told of ended sessions: rememberTimeout,
+	// remembering is how long a call waits for the causes of ended sessions: rememberTimeout,
 	// and longer in tests.
 	remembering time.Duration
 	// decoded are sessions as they were read last, by the first bits of their hash. The
@@ -43,7 +43,7 @@ type Sessions struct {
 	decoded [1 << decodedBits]atomic.Pointer[decoded]
 }
 
-// decodedBits makes it 8,192 sessions, some 5 MB.
+// decodedBits allows for 8,192 sessions, some 5 MB.
 const decodedBits = 13
 
 // decoded is a session and the text that the server stores for it.
@@ -69,7 +69,7 @@ type kept struct {
 
 const sessionPrefix = "frontdesk:session:"
 
-// The names of what is kept.
+// The keys of what is stored.
 func sessionName(token auth.TokenHash) string {
 	return sessionPrefix + hex.EncodeToString(token[:])
 }
@@ -120,8 +120,8 @@ func (s *Sessions) Put(ctx context.Context, put *auth.Session) error {
 	return err
 }
 
-// overtaken is why a session is none, which was put after its user's sessions, or its api_key, were
-// ended; nil for one that is.
+// overtaken returns why a session that was put must not stay: its user's sessions, or its api_key,
+// were ended meanwhile. It is nil for one that may stay.
 func (s *Sessions) overtaken(ctx context.Context, put *auth.Session) (why, err error) {
 	mark, err := s.client.read(ctx, func() rueidis.Completed { return s.client.B().Get().Key(endedName(put.User.Username)).Build() }).AsInt64()
 	switch {
@@ -143,7 +143,7 @@ func (s *Sessions) Get(ctx context.Context, token auth.TokenHash) (*auth.Session
 	defer cancel()
 	value, err := s.client.read(ctx, func() rueidis.Completed { return s.client.B().Get().Key(sessionName(token)).Build() }).ToString()
 	if rueidis.IsRedisNil(err) {
-		return nil, s.told(ctx, token)
+		return nil, s.noSession(ctx, token)
 	}
 	if err != nil {
 		return nil, failed(err)
@@ -158,8 +158,8 @@ func (s *Sessions) Get(ctx context.Context, token auth.TokenHash) (*auth.Session
 	return found, nil
 }
 
-// End implements auth.Sessions. It is remembered first why, so that nobody finds neither the
-// session nor that.
+// End implements auth.Sessions. It stores the cause first: a reader finds the session, the cause,
+// or both.
 func (s *Sessions) End(ctx context.Context, ended *auth.Session, why auth.Cause) error {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
@@ -189,7 +189,7 @@ func (s *Sessions) EndUser(ctx context.Context, username string, why auth.Cause)
 	s.remember(ctx, why, slices.DeleteFunc(slices.Clone(found), func(one *auth.Session) bool { return one == nil || !one.Live(now) })...)
 	for i, one := range found {
 		if one != nil && !one.Live(now) {
-			continue // whoever reads it sees that it has expired
+			continue // Get returns that it has expired
 		}
 		if err := s.delete(ctx, sessionPrefix+tokens[i]); err != nil {
 			return cmp.Or(failed(unmarked), err)
@@ -198,7 +198,7 @@ func (s *Sessions) EndUser(ctx context.Context, username string, why auth.Cause)
 	return failed(unmarked)
 }
 
-// read is decode, unless that was done already.
+// read is decode, or returns the session of the same value that was decoded last.
 func (s *Sessions) read(token auth.TokenHash, value string) (*auth.Session, error) {
 	slot := &s.decoded[binary.BigEndian.Uint16(token[:])>>(16-decodedBits)]
 	if d := slot.Load(); d != nil && d.session.Token == token && d.value == value {

@@ -1,6 +1,6 @@
 -- Counts a request of a client against all bounds of an api_key, or against none where one
 -- has no room: package auth's MemoryLimits in the server. Times are microseconds. With
--- further, counts what a request costs beyond one, whether there is room or not.
+-- further, counts the further cost of a request, whether there is room or not.
 -- Answers the bound that refuses (0: none) and the wait, and then of each bound
 -- what is left and when there is more.
 
@@ -8,7 +8,7 @@ local now = tonumber(ARGV[1])
 local perSecond, burst = tonumber(ARGV[2]), tonumber(ARGV[3])
 local concurrent, perDay, further = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[10])
 local cost = math.max(further, 1)
-if further > 0 then concurrent = 0 end -- it has its slot
+if further > 0 then concurrent = 0 end -- the request has its slot already
 local RATE, CONCURRENT, DAY = 1, 2, 3
 local slotWait = 1000000
 local rounding = 1e-6 -- how far from a whole token sums of parts of it may end up
@@ -25,13 +25,13 @@ local function find(bound, l, m)
   if w > wait then refused, wait = bound, w end
 end
 
--- How long a bucket is taken to be asked under several rates at once, by gateways of
--- which not all have read a new configuration. The slowest gives back, and a small
--- burst forgives nothing of what a larger one let through.
+-- How long a bucket is assumed to be used under several rates at once, by gateways of which
+-- not all have reloaded yet. Meanwhile the slowest rate gives tokens back, and a small burst
+-- does not cut off what a larger one has allowed.
 local differ = 60e6
 
--- A bucket is told by what was taken from it and not by what is left: so it means
--- the same under another rate. widest is the largest burst that it was asked under within differ.
+-- A bucket stores what was taken from it and not what is left: so it means the same
+-- under another rate. widest is the largest burst of the requests within differ.
 local function bucket()
   local was = redis.call('HMGET', KEYS[RATE], 'per_second', 'used', 'at', 'widest', 'widest_at')
   local b = {used = tonumber(was[2]) or 0, at = tonumber(was[3]) or now}
@@ -46,7 +46,7 @@ local function bucket()
   b.changed = oldRate ~= perSecond
   if burst >= b.widest or past then
     b.changed = b.changed or burst ~= b.widest or now - b.widestAt > differ / 4
-    if burst < b.widest then b.used = math.min(b.used, burst) end -- nobody waits for longer than for one, unless it is owed
+    if burst < b.widest then b.used = math.min(b.used, burst) end -- what the larger burst allowed is no debt
     b.widest, b.widestAt = burst, now
   end
   return b

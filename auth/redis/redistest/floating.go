@@ -10,15 +10,15 @@ import (
 )
 
 // Floating is an address that leads to one server after another, as a virtual one or a
-// name does: who is connected stays connected when it moves on.
+// name does: open connections stay open when it moves on.
 type Floating struct {
 	listener net.Listener
 	serving  sync.WaitGroup
 
 	mu   sync.Mutex
-	to   *Redis // nil where it is cut off
+	to   *Redis // nil where the address is cut off
 	open []net.Conn
-	lose string // how the next answer begins that is lost; "" for none
+	lose string // beginning of the next answer that is to be lost; "" for none
 }
 
 // Float returns an address that leads to a server until it is moved, and is gone when the
@@ -63,7 +63,7 @@ func (f *Floating) LoseAnswer(beginning string) {
 	f.lose = beginning
 }
 
-// loses reports whether what a server says is lost.
+// loses reports whether an answer of the server is to be lost.
 func (f *Floating) loses(answer []byte) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -99,7 +99,7 @@ func (f *Floating) dial() (net.Conn, error) {
 	return net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", f.to.port))
 }
 
-// pass sends on what comes until either end closes, or something is lost.
+// pass forwards bytes until either end closes, or an answer is to be lost.
 func (f *Floating) pass(to, from net.Conn, loses func([]byte) bool) {
 	f.serving.Go(func() {
 		buffer := make([]byte, 16<<10)

@@ -16,9 +16,9 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 )
 
-// StartSentinel starts a primary, a replica and a sentinel over them, whom the URL
-// names. failOver kills the primary, and returns when the sentinel has made the
-// replica the new one.
+// StartSentinel starts a primary, a replica and a sentinel over them, and returns the
+// URL of the sentinel. failOver kills the primary, and returns when the sentinel has made
+// the replica the new one.
 func StartSentinel(t testing.TB) (url string, failOver func()) {
 	t.Helper()
 	primary := Start(t)
@@ -32,7 +32,7 @@ func StartSentinel(t testing.TB) (url string, failOver func()) {
 	sentinel := start(t, func(port string) []string { return []string{config, "--sentinel", "--port", port} }, "+slave ")
 	return fmt.Sprintf("redis://127.0.0.1:%d?master_set=desk", sentinel.port), func() {
 		t.Helper()
-		switched := sentinel.hear("+switch-master")
+		switched := sentinel.subscribe("+switch-master")
 		primary.Kill()
 		if err := <-switched; err != nil {
 			t.Fatal(err)
@@ -46,7 +46,7 @@ func StartCluster(t testing.TB) (url string) {
 	args := []string{"--cluster", "create"}
 	var nodes []*Redis
 	for range 3 {
-		bus, err := sqltest.FreePort() // else one that may be in use: 10,000 more than its own
+		bus, err := sqltest.FreePort() // the default, 10,000 above the server's port, may be in use
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,13 +107,13 @@ func (r *Redis) do(command func(rueidis.Client) rueidis.Completed) {
 	}
 }
 
-// hear sends nil when something was published, or why it was not heard. It listens
-// by the time it returns.
-func (r *Redis) hear(channel string) <-chan error {
+// subscribe sends nil when a message is published on the channel, or the error that
+// prevented it. It is subscribed by the time it returns.
+func (r *Redis) subscribe(channel string) <-chan error {
 	r.t.Helper()
-	c, heard := r.client(), make(chan error, 1)
+	c, published := r.client(), make(chan error, 1)
 	dedicated, release := c.Dedicate()
-	failed := dedicated.SetPubSubHooks(rueidis.PubSubHooks{OnMessage: func(rueidis.PubSubMessage) { heard <- nil }})
+	failed := dedicated.SetPubSubHooks(rueidis.PubSubHooks{OnMessage: func(rueidis.PubSubMessage) { published <- nil }})
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	if err := dedicated.Do(ctx, dedicated.B().Subscribe().Channel(channel).Build()).Error(); err != nil {
 		r.t.Fatal(err)
@@ -124,7 +124,7 @@ func (r *Redis) hear(channel string) <-chan error {
 		defer release()
 		defer cancel()
 		select {
-		case <-heard:
+		case <-published:
 			result <- nil
 		case err := <-failed:
 			result <- err

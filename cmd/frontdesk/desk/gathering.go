@@ -81,7 +81,7 @@ func (p *past) gather(ctx context.Context) {
 func (p *past) tell(ctx context.Context, stopped bool) {
 	g, now := p.others, time.Now()
 	told, last := p.telling(now, stopped)
-	err := g.Tell(ctx, g.who, now, told)
+	err := g.Report(ctx, g.who, now, told)
 	var there []redis.Gateway
 	if err == nil {
 		there, err = g.Gateways(ctx, now.Add(-gatewayAway))
@@ -99,10 +99,10 @@ func (p *past) tell(ctx context.Context, stopped bool) {
 }
 
 // telling is what there is to tell since the last time, and the number of the last refusal in it.
-func (p *past) telling(now time.Time, stopped bool) (told redis.Told, last uint64) {
+func (p *past) telling(now time.Time, stopped bool) (told redis.Report, last uint64) {
 	g := p.others
 	kills, _ := p.kills(now.Add(-startsTold))
-	told = redis.Told{
+	told = redis.Report{
 		About:    packed(gatewayAbout{Version(), p.Since, kills, stopped, p.Marks(now.Add(-24 * time.Hour))}),
 		Parts:    map[string]map[string][]byte{stepsPart: {}, minutesPart: {}},
 		Refusals: map[string][][]byte{},
@@ -230,7 +230,7 @@ func (v *gathered) join(ctx context.Context, g *gathering, span instrument.Span,
 			parts = append(minutes, parts...)
 		}
 		others = append(others, instrument.Once(unpacked[instrument.Step](parts)))
-		v.Gateways = append(v.Gateways, GatewayRow{Name: other.Name, Heard: other.Heard, Silent: !about.Stopped && time.Since(other.Heard) > gatewayAway, gatewayAbout: about})
+		v.Gateways = append(v.Gateways, GatewayRow{Name: other.Name, Heard: other.Reported, Silent: !about.Stopped && time.Since(other.Reported) > gatewayAway, gatewayAbout: about})
 		for _, m := range about.Marks {
 			if m.Gateway = other.Name; !m.At.Before(v.At) {
 				v.Marks = append(v.Marks, m)

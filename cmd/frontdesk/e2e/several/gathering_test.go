@@ -164,7 +164,7 @@ func TestSilentGateway(t *testing.T) {
 	defer client.Close()
 	gone := time.Now().Add(-time.Minute)
 	gathering := redis.NewGathering(client)
-	require.NoError(t, gathering.Tell(t.Context(), "web2 10.0.0.2:8080 ABCDEF", gone, redis.Told{}))
+	require.NoError(t, gathering.Report(t.Context(), "web2 10.0.0.2:8080 ABCDEF", gone, redis.Report{}))
 	s := &service{t: t, dsn: rig.Engines[1].DSN(t), redis: server}
 	k := s.start()
 	var page struct {
@@ -175,7 +175,7 @@ func TestSilentGateway(t *testing.T) {
 	require.Equal(t, "The gateway web2 10.0.0.2:8080 ABCDEF was heard last 1 minute ago, and did not stop", page.Notices[0].Text)
 	require.NotContains(t, page.Verdict, "All works")
 	require.Contains(t, k.OpsText("/?gateways=all"), `<span class="bad">silent since 1 minute ago</span>`)
-	require.NoError(t, gathering.Tell(t.Context(), "web2 10.0.0.2:8080 GHIJKL", time.Now(), redis.Told{}))
+	require.NoError(t, gathering.Report(t.Context(), "web2 10.0.0.2:8080 GHIJKL", time.Now(), redis.Report{}))
 	page.Notices = nil
 	k.OpsJSON("/", &page)
 	require.Empty(t, page.Notices, "another one has taken its place")
