@@ -205,6 +205,18 @@ func TestPicturesShowWhatThereIs(t *testing.T) {
 	}
 }
 
+// TestReadmeShowsARefusal: what README.md sends is answered as it says there.
+func TestReadmeShowsARefusal(t *testing.T) {
+	_, text, _ := strings.Cut(rig.Read(t, rig.Repository(t, "README.md")), "$ curl -H \"token: $TOKEN\" -d '")
+	body, text, _ := strings.Cut(text, "'")
+	_, text, _ = strings.Cut(text, "/webservice_v2/order\n")
+	shown, _, found := strings.Cut(text, "\n```")
+	require.True(t, found)
+	d := rig.OnSQLite(t, rig.Options{})
+	a := d.Call("POST", "/order", d.Login(rig.FullKey, "demo"), body)
+	require.Equal(t, strings.ReplaceAll(shown, "\n ", ""), strings.Replace(string(a.Body), a.Failure(t).RequestID, "…", 1))
+}
+
 // mayImport is testdata/imports.txt, by package.
 func mayImport(t *testing.T) map[string][]string {
 	t.Helper()
