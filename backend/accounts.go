@@ -35,7 +35,7 @@ type accounts struct {
 	of      auth.Accounts
 	timeout time.Duration
 	observe func(context.Context, Call) // may be nil
-	isName  func(name, asked string) bool
+	isName  func(name, requested string) bool
 }
 
 var _ auth.Accounts = (*accounts)(nil)
@@ -77,12 +77,12 @@ func (a *accounts) Verify(ctx context.Context, c auth.Credentials) (user auth.Us
 
 // named checks an answer about the user of a name. It logs no names: people type their
 // password there by mistake.
-func (a *accounts) named(asked string) func(auth.User, error) (auth.User, error) {
+func (a *accounts) named(requested string) func(auth.User, error) (auth.User, error) {
 	return func(user auth.User, err error) (auth.User, error) {
 		switch {
 		case err != nil:
 			return auth.User{}, err
-		case !a.isName(user.Username, asked):
+		case !a.isName(user.Username, requested):
 			return auth.User{}, fmt.Errorf("%w: the service answers about another user (%d of client %d) than the one asked about", ErrUnexpected, user.ID, user.Client.ID)
 		case user.Client.ID == 0:
 			return auth.User{}, fmt.Errorf("%w: the service answers about a user of no client", ErrUnexpected)

@@ -9,15 +9,15 @@ import (
 	"frontdesk/auth"
 )
 
-// transactionTries is how often a transaction is run if the store keeps ending it because
+// transactionTries is how often a transaction is run if the store keeps ending it in favour
 // of others. Each round lets at least one transaction through, so of n transactions that
 // want the same rows, the last one gets through in round n.
 const transactionTries = 24
 
-// RunAgain runs a transaction, and runs it again after a pause as long as collided says
-// of its error that another transaction ended it and nothing was done; ctx bounds all of
-// it. If ctx ends a run, the error is that of the collision before: it is not a failure
-// of the store when somebody holds a row for longer than others can wait.
+// RunAgain runs a transaction. As long as collided says of its error that another transaction
+// ended it and nothing was done, RunAgain pauses and runs it again; ctx bounds all runs
+// together. If ctx ends a run, the error is that of the collision before: a row that others
+// hold for too long is not a failure of the store.
 func RunAgain(ctx context.Context, once func() error, collided func(error) bool) error {
 	var collision error
 	for try := 1; ; try++ {

@@ -9,37 +9,37 @@ import (
 	"frontdesk/auth"
 )
 
-// Progress is how far a write is whose answer an AnswerStore keeps:
+// Progress is the stage of a write whose answer an AnswerStore keeps:
 //
 //	      taking       sending      answering
 //	Idle ───────▶ Taken ───────▶ Sent ───────▶ Done
 //	                ▲             │└──losing──▶ Lost
 //	                └───undoing───┘
 //
-// At its end a Taken or Done write that is answered keeps its answer, and one that failed and is
-// Taken gives its key back. In all other cases the key stays taken: something may have been done.
+// When a write succeeds, its answer is kept. When a Taken write fails, its key is given back. In
+// all other cases the key stays taken, because something may have been done.
 type Progress int
 
 // The stages of an Attempt.
 const (
-	Idle  Progress = iota // its key is free, for all that it knows
-	Taken                 // its key is taken, and nothing was done
-	Sent                  // something went out
-	Done                  // it was done
-	Lost                  // nobody knows whether it was done
+	Idle  Progress = iota // the key is free, as far as is known
+	Taken                 // the key is taken, and nothing was done
+	Sent                  // the write went out
+	Done                  // the write was done
+	Lost                  // nobody knows whether the write was done
 )
 
 // progressEvent is what happens to an Attempt.
 type progressEvent int
 
 const (
-	taking     progressEvent = iota // something is about to go out
-	sending                         // it goes out
-	undoing                         // what went out, if anything did, had no effect
-	answering                       // it has been done
-	losing                          // there is no answer
-	succeeding                      // all has ended well
-	failing                         // or not
+	taking     progressEvent = iota // the write is about to go out
+	sending                         // the write goes out
+	undoing                         // the write had no effect
+	answering                       // the write was done
+	losing                          // no answer came
+	succeeding                      // the call ends without an error
+	failing                         // the call ends with an error
 )
 
 // progressEffect is what is to be done in the AnswerStore.
@@ -52,11 +52,11 @@ const (
 	abandon
 )
 
-// errSent is the error of a write that would go out again.
+// errSent refuses to send a write a second time.
 var errSent = fmt.Errorf("%w: it is not sent again", ErrUnsettled)
 
-// after is all that may happen to an Attempt, and what is then to be done. Nothing goes out before its
-// key is taken, nor again before it is known that nothing was done.
+// after is the state machine of an Attempt: it returns the next stage, and what to do in the AnswerStore.
+// A write goes out only once its key is taken, and a second time only if the first had no effect.
 func (p Progress) after(e progressEvent) (Progress, progressEffect, error) {
 	switch {
 	case e == taking && p == Idle:
@@ -80,8 +80,8 @@ func (p Progress) after(e progressEvent) (Progress, progressEffect, error) {
 }
 
 // Attempt is one write, perhaps under an idempotency key, of a driver that is not Atomic. Its key is
-// taken right before the write goes out, so that nothing that fails, or dies, before that leaves a
-// trace. The zero value, with Answers, is one without a key.
+// taken right before the write goes out, so a write that fails, or a process that dies, before that
+// leaves no trace. The zero value, with Answers set, is a write without a key.
 type Attempt struct {
 	Answers AnswerStore
 
@@ -95,7 +95,7 @@ type Attempt struct {
 // Answered reports whether there is an answer to keep.
 func (a *Attempt) Answered() bool { return a.answer != nil }
 
-// Recall returns the answer that was given under the key before.
+// Recall returns the answer stored under the key, nil if there is none.
 func (a *Attempt) Recall(ctx context.Context, client auth.Client, key string) (*StoredAnswer, error) {
 	if a.client, a.key = client, key; a.at != Idle {
 		return nil, nil
@@ -103,7 +103,7 @@ func (a *Attempt) Recall(ctx context.Context, client auth.Client, key string) (*
 	return a.Answers.Recall(ctx, client, key)
 }
 
-// Take takes the key, once. It fails where the time of the write is up by then.
+// Take takes the key, once. It fails if the context of the write has ended by then.
 func (a *Attempt) Take(ctx context.Context) (took bool, err error) {
 	to, does, _ := a.at.after(taking)
 	if does == begin && a.key != "" {
@@ -116,19 +116,19 @@ func (a *Attempt) Take(ctx context.Context) (took bool, err error) {
 	return took, err
 }
 
-// Send notes that the write goes out. It fails where it must not.
+// Send notes that the write goes out. It fails if the write must not go out (again).
 func (a *Attempt) Send() error { return a.happens(sending) }
 
 // Undone notes that what went out had no effect.
 func (a *Attempt) Undone() { _ = a.happens(undoing) }
 
-// Ended notes how what went out has ended, and returns its error. told tells that this says that
-// nothing was done.
-func (a *Attempt) Ended(err error, told bool) error {
+// Ended notes how the write that went out has ended, and returns its error. undone says that by this
+// error nothing was done.
+func (a *Attempt) Ended(err error, undone bool) error {
 	switch {
 	case err == nil:
 		return a.happens(answering)
-	case told:
+	case undone:
 		a.Undone()
 	default:
 		_ = a.happens(losing)
@@ -147,11 +147,11 @@ func (a *Attempt) happens(e progressEvent) (err error) {
 // Remember has Settle keep the answer.
 func (a *Attempt) Remember(m StoredAnswer) { a.answer = &m }
 
-// settleTimeout bounds what is left to do in the AnswerStore once a write has ended.
+// settleTimeout bounds Settle.
 const settleTimeout = 2 * time.Second
 
-// Settle is called once, at the end of the write, with its error: it keeps the answer, or gives the
-// key back, even if the client has gone. unkept is why it could not; then the key stays in use.
+// Settle is called once, at the end of the write, with the write's error. It keeps the answer, or gives
+// the key back, even if the client has gone. unkept is why that failed; then the key stays in use.
 func (a *Attempt) Settle(ctx context.Context, err error) (unkept error) {
 	e := succeeding
 	if err != nil {

@@ -16,8 +16,8 @@ var ErrNoExport = errors.New("this administration cannot be exported")
 // <resource>.ndjson for each resource of which the client has records, with one record a
 // line, and manifest.json. System records and users are not in it.
 //
-// All of it is read in one snapshot, which is held until the last byte is written, in
-// constant memory. While a snapshot is open, a database has to keep old versions of what
+// Export reads all records in one snapshot, in constant memory, and holds the snapshot until
+// the last byte is written. An open snapshot makes the database keep old versions of what
 // others change, so w should be a file and not a slow connection. If Export fails, what
 // was written so far is not a backup.
 type Exporter interface {

@@ -21,7 +21,7 @@ type Change struct {
 	// will be written of it. A rule may put a value into its canonical form
 	// by setting it in both.
 	After, Patch mapping.Record
-	// Path names an array element in messages, orderlines[0]; "" for a record.
+	// Path names an array element in messages, such as orderlines[0]; "" for a record.
 	// Siblings are the elements before it.
 	Path     string
 	Siblings []mapping.Record
@@ -112,7 +112,7 @@ func closedBy(blocked, archived bool) error {
 // that it is part of is blocked or archived.
 func ownerState(ctx context.Context, tx Reader, c *Change) error {
 	f := c.Resource.Owner()
-	if f == nil || c.Op == mapping.OpUpdate && c.sets(f.Index) { // which is refused
+	if f == nil || c.Op == mapping.OpUpdate && c.sets(f.Index) { // cannotUpdate refuses a new owner
 		return nil
 	}
 	owner, ok, err := hold(ctx, tx, c, f.Name)
@@ -151,9 +151,8 @@ func (c *Change) refers(f *mapping.Field) bool {
 	return c.sets(f.Index) || f.ReferenceBy != "" && c.sets(c.Resource.Field(f.ReferenceBy).Index)
 }
 
-// exists reports whether the client sees a record. With hold it also keeps the record from
-// being deleted until the transaction ends, which a store with foreign keys does by
-// itself.
+// exists reports whether the client sees a record. With hold, exists also keeps the record from
+// being deleted until the transaction ends; a store with foreign keys does that by itself.
 func exists(ctx context.Context, tx Reader, client auth.Client, r *mapping.Resource, id mapping.Value, hold bool) (bool, error) {
 	if id.Int() < 1 {
 		return false, nil
@@ -181,8 +180,8 @@ func cannotUpdate(_ context.Context, _ Reader, c *Change) error {
 	return found.Err()
 }
 
-// mergedRecord judges the record as the update would leave it. What it lacked already in another
-// system is not held against a change of other fields.
+// mergedRecord judges the record as the update would leave it. A record of an external system may lack
+// required fields already; then other fields can still be changed.
 func (c *Client) mergedRecord(_ context.Context, _ Reader, change *Change) error {
 	found := change.Body.CheckMerged(change.After)
 	if _, isElsewhere := optional[Supporter](c.driver); isElsewhere {
@@ -206,8 +205,8 @@ func inUse(ctx context.Context, tx Reader, c *Change) error {
 		if err != nil {
 			return fmt.Errorf("look for use at %s: %w", ref.Resource.Name, err)
 		}
-		told := slices.ContainsFunc(found, func(e *mapping.Error) bool { return e.Args[1] == ref.Resource.Name }) // by another field
-		if len(page.Records) > 0 && !told {
+		reported := slices.ContainsFunc(found, func(e *mapping.Error) bool { return e.Args[1] == ref.Resource.Name }) // because of another field
+		if len(page.Records) > 0 && !reported {
 			found = append(found, c.fail(mapping.InUse, "id", mapping.Literal(ref.Resource.Name)))
 		}
 	}

@@ -8,24 +8,24 @@ import (
 	"frontdesk/mapping"
 )
 
-// Telling is what an administration can tell of the changes of a resource's records.
-type Telling string
+// Feed is which changes of a resource's records an administration can report.
+type Feed string
 
-// What it can tell.
+// The feeds.
 const (
-	TellsAll              Telling = "all"
-	TellsWithoutDeletions Telling = "without deletions"
-	TellsNone             Telling = "none"
+	FeedAll              Feed = "all"
+	FeedWithoutDeletions Feed = "without deletions"
+	FeedNone             Feed = "none"
 )
 
-// ChangeTeller is a Driver that tells which records have changed.
-type ChangeTeller interface {
-	// Tells says what it tells of a resource.
-	Tells(r *mapping.Resource) Telling
-	// Changes returns the changes after a cursor, in the order of their commit, and none
-	// twice: of each record on a page the last. Every change that is committed is told
-	// once all transactions that began before it have ended. It fails with
-	// mapping.CursorGone if the cursor is not one of this client, or too old.
+// ChangeFeed is a Driver that reports which records have changed.
+type ChangeFeed interface {
+	// Feed returns which changes of a resource's records are reported.
+	Feed(r *mapping.Resource) Feed
+	// Changes returns the changes after a cursor, in the order of their commit, each once.
+	// Of several changes of a record, a page has the last. A committed change is reported
+	// once all transactions that began before it have ended. Changes fails with
+	// mapping.CursorGone if the cursor belongs to another client, or is too old.
 	Changes(ctx context.Context, q ChangesQuery) (ChangesPage, error)
 	// Digest sums up the records of one resource.
 	Digest(ctx context.Context, r *mapping.Resource, q DigestQuery) (Digest, error)
@@ -34,10 +34,10 @@ type ChangeTeller interface {
 // ChangesQuery says which changes are read.
 type ChangesQuery struct {
 	Client    auth.Client
-	Begin     bool   // only the cursor of now
+	Begin     bool   // return only a cursor for changes from now on
 	After     string // a cursor, unless Begin
 	Resources []*mapping.Resource
-	Records   bool // with the records as they are now, in the fields of lists
+	Records   bool // return also the records as they are now, with the fields of lists
 	Limit     int  // the most records
 	// Fields are those of the records that are counted for Room; nil for all.
 	Fields map[*mapping.Resource][]int
@@ -69,14 +69,14 @@ type RecordChange struct {
 type ChangesPage struct {
 	Changes []RecordChange
 	Cursor  string // for the changes that follow
-	More    bool   // there are some already
+	More    bool   // such changes exist already
 }
 
 // DigestQuery says which records of a resource a digest is of.
 type DigestQuery struct {
 	Client   auth.Client
 	Ranges   int
-	From, To int32 // IDs, both inclusive; To is 0 for all from From on
+	From, To int32 // IDs, both inclusive; To is 0 for no upper bound
 }
 
 // Digest sums up the records of a client in ranges of IDs.
@@ -95,9 +95,9 @@ type DigestRange struct {
 
 // Changes returns a page of changes.
 func (c *Client) Changes(ctx context.Context, q ChangesQuery) (page ChangesPage, err error) {
-	teller, _ := optional[ChangeTeller](c.driver)
+	feed, _ := optional[ChangeFeed](c.driver)
 	err = c.call(ctx, c.sections[nil].lists, q.Client, "changes", func(ctx context.Context) error {
-		if page, err = teller.Changes(ctx, q); err != nil {
+		if page, err = feed.Changes(ctx, q); err != nil {
 			return err
 		}
 		for _, change := range page.Changes {
@@ -115,9 +115,9 @@ func (c *Client) Changes(ctx context.Context, q ChangesQuery) (page ChangesPage,
 
 // Digest sums up the records of a resource.
 func (c *Client) Digest(ctx context.Context, r *mapping.Resource, q DigestQuery) (digest Digest, err error) {
-	teller, _ := optional[ChangeTeller](c.driver)
+	feed, _ := optional[ChangeFeed](c.driver)
 	err = c.call(ctx, c.sections[r].lists, q.Client, "digest", func(ctx context.Context) error {
-		digest, err = teller.Digest(ctx, r, q)
+		digest, err = feed.Digest(ctx, r, q)
 		return err
 	})
 	return digest, err

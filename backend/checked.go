@@ -15,7 +15,7 @@ type (
 	checked   struct{ Driver }
 	checkedTx struct {
 		Tx
-		wrote bool // a record was to be written
+		wrote bool // Create or Update was called
 	}
 )
 
@@ -31,10 +31,10 @@ func optional[T any](d any) (T, bool) {
 	return t, ok
 }
 
-// Believe checks that a record is the one that was asked for: its ID is id (or any, if id
-// is 0), and it and its elements belong to the client or to all clients. It fails with
-// ErrUnexpected. A Client calls it for every answer of its driver. A driver that can
-// close the connection on which a wrong record came calls it itself, first.
+// Believe checks that a record is the one that was requested: its ID is id (or any, if id
+// is 0), and the record and its elements belong to the client or to all clients. If not,
+// Believe fails with ErrUnexpected. A Client calls it for every answer of its driver. A driver
+// that can close the connection on which a wrong record came calls it first.
 func Believe(r *mapping.Resource, rec mapping.Record, client auth.Client, id int32) error {
 	if rec.Resource != r || rec.ID() < 1 || id != 0 && rec.ID() != id || rec.Owner != client.ID && rec.Owner != mapping.OfAll {
 		return foreign(r, rec, client, id)
@@ -50,11 +50,11 @@ func Believe(r *mapping.Resource, rec mapping.Record, client auth.Client, id int
 	return nil
 }
 
-// foreign is the error text: what was asked and what came, without values of the record.
+// foreign is the error for a wrong record: what was requested and what came, without values of the record.
 func foreign(r *mapping.Resource, rec mapping.Record, client auth.Client, id int32) error {
-	asked, came := r.Name, "something else"
+	requested, came := r.Name, "something else"
 	if id != 0 {
-		asked += " " + strconv.Itoa(int(id))
+		requested += " " + strconv.Itoa(int(id))
 	}
 	if rec.Resource == r {
 		if came = r.Name + " without id"; rec.ID() != 0 {
@@ -68,7 +68,7 @@ func foreign(r *mapping.Resource, rec mapping.Record, client auth.Client, id int
 			came += " of client " + strconv.FormatInt(rec.Owner, 10)
 		}
 	}
-	return fmt.Errorf("%w: %s of client %d was asked for, %s came", ErrUnexpected, asked, client.ID, came)
+	return fmt.Errorf("%w: %s of client %d was asked for, %s came", ErrUnexpected, requested, client.ID, came)
 }
 
 // Write implements Driver.

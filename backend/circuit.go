@@ -16,16 +16,16 @@ type breaker = gobreaker.CircuitBreaker[struct{}]
 
 // circuit is the circuit breakers of a lane. One, for all clients, opens after a number of
 // failures in a row if several clients are among them. Failures of one client may be caused
-// by what it asks for, so each client whose calls failed lately has one of its own beside it.
+// by its own requests, so each client whose calls failed lately also has a breaker of its own.
 // It is safe for concurrent use.
 type circuit struct {
-	guards  Circuit // closed
+	guards  Circuit // with State closed
 	o       Options
 	all     *breaker
 	failing *cache.Cache                  // of breakers, by client
 	adding  sync.Mutex                    // to failing
 	opened  atomic.Bool                   // by a call that has not ended yet
-	turned  atomic.Pointer[chan struct{}] // closed when a breaker changes its state
+	turned  atomic.Pointer[chan struct{}] // the channel is closed when a breaker changes its state
 
 	// Of the failures in a row, under the lock of all:
 	last, first failed
@@ -37,11 +37,11 @@ type failed int64
 
 func (failed) Error() string { return "the administration failed" }
 
-// errTellsNothing is the end of a call that says nothing about the administration.
-var errTellsNothing = errors.New("the call says nothing about the administration")
+// errInconclusive is the end of a call that shows neither that the administration works nor that it fails.
+var errInconclusive = errors.New("the call says nothing about the administration")
 
 func newCircuit(guards Circuit, o Options) *circuit {
-	remembered := o.Timeout + o.CircuitPause + time.Minute // the next call may take the first two
+	remembered := o.Timeout + o.CircuitPause + time.Minute // the next call may come after a pause and take a timeout
 	c := &circuit{guards: guards, o: o, failing: cache.New(remembered, 0)}
 	c.turned.Store(new(make(chan struct{})))
 	c.all = c.newBreaker(0, gobreaker.Settings{
@@ -50,7 +50,8 @@ func newCircuit(guards Circuit, o Options) *circuit {
 			if !fails {
 				return err != nil
 			}
-			own := c.own(int64(client)) // its trial is its own, or a client that always fails would take that of all each time
+			// A failed trial of the client's own breaker does not count: or a client that always fails would use up every trial.
+			own := c.own(int64(client))
 			return own != nil && own.State() != gobreaker.StateClosed
 		},
 		IsSuccessful: func(err error) bool {
@@ -86,14 +87,14 @@ func (c *circuit) enough(n gobreaker.Counts) bool {
 	return int(n.ConsecutiveFailures) >= c.o.CircuitFailures
 }
 
-// trialWait is how long a call waits for the trial of another to end. The first calls after a pause that nobody
-// used come at once, and only one of them is the trial.
+// trialWait is how long a call waits for another's trial to end. After a quiet pause several calls may arrive
+// at once, and only one of them is the trial.
 const trialWait = time.Second
 
-// run makes a client's call, which ends with nil, failed or errTellsNothing, unless a breaker
-// refuses it: with gobreaker.ErrOpenState. opened tells that its failure opened a breaker.
+// run makes a client's call, which ends with nil, failed or errInconclusive. If a breaker refuses
+// the call, run fails with gobreaker.ErrOpenState. opened reports whether the call's failure opened a breaker.
 func (c *circuit) run(ctx context.Context, client int64, call func() (struct{}, error)) (opened bool, err error) {
-	counted, fails := false, true // as after a panic
+	counted, fails := false, true // what holds if the call panics
 	defer func() {
 		if fails {
 			c.remember(client, counted)
@@ -141,8 +142,8 @@ func keyOf(client int64) string {
 	return string(binary.NativeEndian.AppendUint64(nil, uint64(client)))
 }
 
-// remember keeps the breaker of a client whose call failed, and tells it unless it has
-// counted the failure.
+// remember keeps the breaker of a client whose call failed. The breaker counts the failure,
+// unless counted says that it already has.
 func (c *circuit) remember(client int64, counted bool) {
 	c.adding.Lock()
 	defer c.adding.Unlock()
@@ -163,8 +164,8 @@ func (c *circuit) remember(client int64, counted bool) {
 	c.failing.SetDefault(keyOf(client), own)
 }
 
-// State is that of the breaker for all clients. Where all calls of late failed, but only
-// those of one client, it is that of its own.
+// State is the state of the breaker for all clients. If all recent calls failed, but only one
+// client made them, State is that of the client's own breaker.
 func (c *circuit) State() gobreaker.State {
 	worst := c.all.State()
 	if worst == gobreaker.StateClosed && c.enough(c.all.Counts()) {

@@ -23,10 +23,10 @@ type Client struct {
 	model    *mapping.Model
 	o        Options
 	rooms    rooms
-	sections map[*mapping.Resource]section // nil for what is of no resource
-	lanes    []*lane                       // of the sections
+	sections map[*mapping.Resource]section // under nil: calls that concern no resource
+	lanes    []*lane                       // of all sections
 	rules    map[*mapping.Resource][]step
-	// ownRecord are those of the rules that look at no other record.
+	// ownRecord are the parts of the rules that need no other record.
 	ownRecord map[*mapping.Resource][]step
 	writes    func(*mapping.Resource, *mapping.Field) bool // of a Supporter; nil for all
 }
@@ -61,25 +61,25 @@ type Options struct {
 
 // Call is a call of the backend that has ended.
 type Call struct {
-	Resource  string // "" for what is of no resource
+	Resource  string // "" if the call concerns no resource
 	Operation string // get, list, create, update, delete, …; account for all of Accounts
 	Lane      string // what its circuit guards, as Circuit.String; AccountsLane
 	Outcome   Outcome
 	Took      time.Duration
-	Waited    time.Duration // of Took: for a slot
-	Opened    bool          // its failure opened the circuit
-	asked     *asked
+	Waited    time.Duration // for a slot; part of Took
+	Opened    bool          // the call's failure opened the circuit
+	profile   *profile
 }
 
-// Asked returns what of the call took longest; nothing for accounts, most of whose time passwords
-// take. It is for few calls: it looks at the clock.
-func (c Call) Asked() Asked {
-	if c.asked == nil {
-		return Asked{}
+// Slowest returns the statement or request of the call that took longest; none for calls of accounts,
+// which spend most of their time on password hashes. Slowest reads the clock, so it is for few calls.
+func (c Call) Slowest() Slowest {
+	if c.profile == nil {
+		return Slowest{}
 	}
-	most := c.asked.most()
-	most.Took = min(most.Took, c.Took)
-	return most
+	slowest := c.profile.slowest()
+	slowest.Took = min(slowest.Took, c.Took)
+	return slowest
 }
 
 // Outcome is how a call ended.
@@ -87,7 +87,7 @@ type Outcome string
 
 // The outcomes. Only failed and timeout count for the circuit breaker.
 const (
-	Answered   Outcome = "answered" // also with a refusal
+	Answered   Outcome = "answered" // a refusal is an answer, too
 	Unexpected Outcome = "unexpected"
 	Failed     Outcome = "failed"
 	TimedOut   Outcome = "timeout"
@@ -95,7 +95,7 @@ const (
 	OwnStore   Outcome = "store"   // the gateway's own store failed: IDs, idempotency keys, turns
 	Busy       Outcome = "busy"    // there was no room, or others kept changing the same records
 	Open       Outcome = "circuit" // refused: the circuit is open
-	Kept       Outcome = "kept"    // answered by what the gateway keeps under the idempotency key: the backend was not asked
+	Kept       Outcome = "kept"    // answered from what the gateway keeps under the idempotency key; no call reached the backend
 )
 
 func (o Options) withDefaults() Options {
@@ -140,7 +140,7 @@ func NewClient(driver Driver, model *mapping.Model, o Options) (*Client, error) 
 	return c, nil
 }
 
-// Capabilities tells what the driver is.
+// Capabilities describes the driver.
 func (c *Client) Capabilities() Capabilities { return c.driver.Capabilities() }
 
 // Model returns the model whose records the client keeps.
@@ -156,13 +156,13 @@ func (c *Client) Offer() Offer {
 	if d, ok := optional[Collator](c.driver); ok {
 		o.Collation = d.Collation
 	}
-	if t, ok := optional[ChangeTeller](c.driver); ok {
-		o.Tells = t.Tells
+	if t, ok := optional[ChangeFeed](c.driver); ok {
+		o.Feeds = t.Feed
 	}
 	return o
 }
 
-// Ready reports whether the administration answers. It asks even while the
+// Ready returns an error if the administration does not answer. It tries even while the
 // circuit is open.
 func (c *Client) Ready(ctx context.Context) error {
 	p, ok := optional[Pinger](c.driver)
@@ -174,9 +174,9 @@ func (c *Client) Ready(ctx context.Context) error {
 	return p.Ping(ctx)
 }
 
-// told words ErrNotFound, and leaves any other error as it is. A write may find that the record is
-// gone too, though it was there when it was read: over HTTP nothing holds it.
-func told(id int32, err error) error {
+// notFound makes a violation of ErrNotFound, and returns any other error as it is. A write, too, may find
+// that the record is gone after it was read: over HTTP nothing locks the record.
+func notFound(id int32, err error) error {
 	if errors.Is(err, ErrNotFound) {
 		return mapping.Fail(mapping.RecordNotFound, mapping.Literal("id"), id)
 	}
@@ -187,7 +187,7 @@ func told(id int32, err error) error {
 func (c *Client) Get(ctx context.Context, r *mapping.Resource, q Query) (rec mapping.Record, err error) {
 	err = c.call(ctx, c.sections[r].reads, q.Client, "get", func(ctx context.Context) error {
 		rec, err = c.driver.Get(ctx, r, q)
-		return told(q.ID, err)
+		return notFound(q.ID, err)
 	})
 	if q.Copy == nil || q.Copy.StaleIfError == 0 || !mapping.Is(err, mapping.BackendUnavailable) && !mapping.Is(err, mapping.BackendTimeout) {
 		return rec, err
@@ -201,7 +201,7 @@ func (c *Client) Get(ctx context.Context, r *mapping.Resource, q Query) (rec map
 		if rec, err = old.Stale(ctx, r, q); err == nil {
 			err = Believe(r, rec, q.Client, q.ID)
 		}
-		return told(q.ID, err)
+		return notFound(q.ID, err)
 	})
 	if err != nil {
 		return mapping.Record{}, away
@@ -238,7 +238,8 @@ func (c *Client) DescribeModel(ctx context.Context, name string) (answer []byte,
 	return answer, err
 }
 
-// FindAddress completes an address as far as the administration knows places.
+// FindAddress completes an address from the administration's address book. known is false
+// if it has none, or no entry for the place.
 func (c *Client) FindAddress(ctx context.Context, a Address) (found Address, known bool, err error) {
 	book, ok := optional[AddressBook](c.driver)
 	if !ok {

@@ -8,26 +8,26 @@ import (
 )
 
 // deadline is a context that ends at a time, or with its parent. Unlike
-// context.WithTimeout it starts a timer only when somebody waits for its end; a driver
-// that passes the deadline to its connection never does.
+// context.WithTimeout it starts a timer only when Done is called; a driver that passes
+// the deadline to its connection never calls it.
 type deadline struct {
 	context.Context
-	at    time.Time
-	slot  slot
-	asked asked
+	at      time.Time
+	slot    slot
+	profile profile
 
 	ended  atomic.Bool
 	mu     sync.Mutex
 	waited atomic.Pointer[waited]
 }
 
-// waited is the context that somebody waits for.
+// waited is the context with a timer, made by the first call of Done.
 type waited struct {
 	context.Context
 	cancel context.CancelFunc
 }
 
-// within returns a context that ends at a time at the latest; the caller must call end.
+// within returns a context that ends no later than at; the caller must call end.
 func within(ctx context.Context, at time.Time) *deadline {
 	if earlier, ok := ctx.Deadline(); ok && earlier.Before(at) {
 		at = earlier
@@ -78,11 +78,11 @@ func (d *deadline) Err() error {
 	}
 }
 
-// Value implements context.Context. Contexts that are made of this one ask it for
-// what Done belongs to.
+// Value implements context.Context. The standard library finds the timer's context by it, for
+// contexts that are derived from this one.
 func (d *deadline) Value(key any) any {
-	if key == (askedKey{}) {
-		return &d.asked
+	if key == (profileKey{}) {
+		return &d.profile
 	}
 	if w := d.waited.Load(); w != nil {
 		return w.Value(key)
@@ -90,7 +90,7 @@ func (d *deadline) Value(key any) any {
 	return d.Context.Value(key)
 }
 
-// end releases what the context holds, and ends it.
+// end ends the context, and releases its timer.
 func (d *deadline) end() {
 	d.ended.Store(true)
 	d.mu.Lock()

@@ -8,11 +8,11 @@ import (
 	"frontdesk/mapping"
 )
 
-// Derive sets in patch the fields that the interface derives from others: since when a
-// vehicle is advertised, and size and checksum of a document's content. before is the
-// record as stored, zero for a new one. writes reports whether the administration has a
-// column for a field; nil means that it has one for each. Fields that the administration
-// derives itself are not touched.
+// Derive sets in patch the fields that the interface derives from others: the time since which
+// a vehicle is advertised, and size and checksum of a document's content. before is the
+// record as stored, zero for a new one. writes reports whether the administration can store
+// a field; nil means every field. Fields that the administration derives itself are not
+// touched.
 func Derive(before, patch mapping.Record, now time.Time, writes func(*mapping.Resource, *mapping.Field) bool) {
 	set := func(name string, v mapping.Value) {
 		if f := patch.Resource.Field(name); f != nil && (writes == nil || writes(patch.Resource, f)) {

@@ -34,8 +34,8 @@ var ErrCollision = errors.New("collision with another transaction")
 // they do not know it: a unique key that the model does not have, or a resource of a
 // newer version that runs at the same time.
 type StaleError struct {
-	Told error // the error of the write if the rules find nothing again: violations, ErrUnexpected
-	Err  error // of the store, which wraps ErrStale
+	Fallback error // the write's error if the rules find nothing the second time either: violations, ErrUnexpected
+	Err      error // of the store, which wraps ErrStale
 }
 
 func (e *StaleError) Error() string { return e.Err.Error() }
@@ -49,16 +49,15 @@ func (e *StaleError) Unwrap() error { return e.Err }
 var ErrUnexpected = errors.New("unexpected answer of the administration")
 
 // ErrChanged says that the administration no longer has something that the call needs, such as
-// a column, or has it in another form: nothing can be said of what is asked for, and nothing was
-// done. Drivers wrap it: fmt.Errorf("%w: …", ErrChanged).
+// a column, or has it in another form. Nothing was done. Drivers wrap it: fmt.Errorf("%w: …", ErrChanged).
 var ErrChanged = errors.New("the administration has changed")
 
-// ErrOwnStore says that the gateway's own store failed (IDs, idempotency keys, turns). It
-// says nothing about the administration, so its circuit is not affected.
+// ErrOwnStore says that the gateway's own store failed (IDs, idempotency keys, turns). The
+// administration may work, so its circuit is not affected.
 var ErrOwnStore = errors.New("the gateway's own store failed")
 
-// ErrBusy says that no slot or connection became free in time: the administration was not
-// asked, so its circuit is not affected.
+// ErrBusy says that no slot or connection became free in time: no call reached the
+// administration, so its circuit is not affected.
 var ErrBusy = errors.New("no room for one more call of the administration")
 
 // ErrUnsettled says that a write was sent and not answered, so it is unknown whether it
@@ -88,15 +87,15 @@ type Driver interface {
 	// and runs f all the same. f may be run more than once, so it must not use results of
 	// an earlier run.
 	Write(ctx context.Context, f func(tx Tx) error) error
-	// Capabilities tells what the driver is and does.
+	// Capabilities describes the driver.
 	Capabilities() Capabilities
 	// Close ends all work and releases the store; calls after it fail.
 	Close() error
 }
 
-// Tx is a write under way. It reads its own writes, and q.ForUpdate locks a record until
-// the end. A client changes only its own records. Besides the errors of a Reader there is
-// ErrStale.
+// Tx is a transaction. It reads its own writes, and q.ForUpdate locks a record until the
+// transaction ends. A client changes only its own records. Besides the errors of a Reader,
+// its methods return ErrStale.
 type Tx interface {
 	Reader
 	// Create stores a new record of the client with its children, and returns
@@ -134,11 +133,10 @@ type Capabilities struct {
 	// failed under a key can be repeated without being done twice. Without it, the key is
 	// taken right before the write is sent.
 	Atomic bool
-	// Parallel is how many of several writes of one request are done at the same time; 0 is
-	// as good as 1.
+	// Parallel is how many writes of one bulk request are done at the same time; 0 means 1.
 	Parallel int
-	// Distant says that each write takes so long that several at once are more than the
-	// interface lets a client wait for: they are done by callback.
+	// Distant says that a write takes so long that a client cannot wait for several: bulk
+	// writes are done by callback.
 	Distant bool
 	// Copied says that lists come from a copy, see Query.Copy.
 	Copied bool
@@ -149,18 +147,18 @@ type Prober interface {
 	Exists(ctx context.Context, client auth.Client, r *mapping.Resource, id int32) (bool, error)
 }
 
-// Preparer is a Tx that does several writes faster if it knows them beforehand.
+// Preparer is a Tx that does several writes faster if it knows them in advance.
 type Preparer interface {
-	// Prepare is told which records are judged and created next, or changed: those that have
-	// an ID. It reads what that takes, and changes nothing of what follows, but that an error
-	// of a write may come later: from another call, or at the end of the transaction. It
-	// returns false if it will be as it would have been without.
+	// Prepare reads ahead what judging and writing some records takes: those with an ID are
+	// updated next, the others created. The writes then have the same effects, but an error
+	// of one may come later: from another call, or at the end of the transaction. Prepare
+	// returns false if nothing is prepared, so that errors come as usual.
 	Prepare(ctx context.Context, client auth.Client, coming []mapping.Record) (bool, error)
 }
 
-// Sharer is a Driver some of whose writes may share a transaction with others of that kind:
-// nothing of them happens beside the statements of the driver, and so a transaction that is
-// undone leaves no trace, and can be done again in parts.
+// Sharer is a Driver some of whose writes may share a transaction with others of the same kind.
+// Such writes have no effect outside of the transaction, so one that is rolled back leaves no
+// trace, and can be done again in parts.
 type Sharer interface {
 	Shares(r *mapping.Resource, op mapping.Scope) bool
 }
@@ -185,7 +183,7 @@ const StoredAnswerLife = 24 * time.Hour
 
 // StoredAnswer is an answer kept under an idempotency key.
 type StoredAnswer struct {
-	Sum    [32]byte // of the request that was answered
+	Sum    [32]byte // checksum of the request that was answered
 	Answer []byte
 	Life   time.Duration // if longer than StoredAnswerLife; not set by Recall
 }
@@ -196,14 +194,15 @@ type AnswerStore interface {
 	// Recall returns the answer that is kept under a key, nil where there is none. It
 	// fails with the violation IdempotencyInUse while the key is taken.
 	Recall(ctx context.Context, client auth.Client, key string) (*StoredAnswer, error)
-	// Begin takes a key, and returns by which mark. It fails with ErrStale where there is
-	// something under it by now.
+	// Begin takes a key, and returns the mark that identifies this taking. It fails with
+	// ErrStale if the key is taken or has an answer by now.
 	Begin(ctx context.Context, client auth.Client, key string) (mark int64, err error)
 	// Finish keeps the answer under a key that was taken, for StoredAnswerLife, or for
-	// m.Life where that is longer. Under another mark it does nothing.
+	// m.Life if that is longer. If the key has another mark, Finish does nothing.
 	Finish(ctx context.Context, client auth.Client, key string, mark int64, m StoredAnswer) error
-	// Abandon gives a key back whose write did not happen. Under another mark it does
-	// nothing. One that is neither finished nor abandoned stays taken for StoredAnswerLife.
+	// Abandon gives back the key of a write that did not happen. If the key has another mark,
+	// Abandon does nothing. A key that is neither finished nor abandoned stays taken for
+	// StoredAnswerLife.
 	Abandon(ctx context.Context, client auth.Client, key string, mark int64) error
 }
 
@@ -215,12 +214,12 @@ type ModelDescriber interface {
 
 // Collator is a Driver whose texts compare and sort in another way than by their bytes.
 type Collator interface {
-	// Collation is what its database calls the way in which the texts of a field compare and sort;
-	// "" for that by their bytes, and UnknownCollation where SQL makes them.
+	// Collation is the name that the database gives to the collation of a field; "" for a comparison
+	// by bytes, and UnknownCollation if SQL computes the texts.
 	Collation(r *mapping.Resource, f *mapping.Field) string
 }
 
-// UnknownCollation is that of texts of which nobody knows how they compare.
+// UnknownCollation says that nobody knows how texts compare.
 const UnknownCollation = "unknown"
 
 // AddressBook is a Driver, or a service, that can look up addresses.
@@ -251,21 +250,21 @@ type Query struct {
 	// the driver may have to read the elements. Tx.Create and Tx.Update always return
 	// them.
 	Tagged bool
-	// Copy is what a Driver that lists from a copy is asked of it, and where it says how old that
-	// is; nil for no wish.
+	// Copy says how old the copy may be that a Driver answers from, and receives its age; nil
+	// for any age.
 	Copy *Copy
 
 	// List only.
 	Filters       []Filter
-	Unversioned   bool          // no use is made of Record.Version: it may be left out where it has to be computed
-	Decides       bool          // that there is none decides something: fail where that cannot be told
-	None          bool          // a filter has a value that no record can have; only a Driver that tells Until is asked then
+	Unversioned   bool          // the caller does not use Record.Version: the driver need not compute it
+	Decides       bool          // an empty answer decides something: fail if emptiness cannot be known
+	None          bool          // a filter has a value that no record can have; only a Driver with Until is called then
 	ModifiedSince mapping.Value // inclusive; absent for no bound
 	Sort          []Order       // always made total by ID
-	Keyset        bool          // by ID, whatever order the list has else, from After on
-	After         int32         // only those behind this ID; 0 for all
+	Keyset        bool          // keyset paging: in the order of IDs, after After; Sort does not apply
+	After         int32         // only records with a higher ID; 0 for all
 	Offset, Limit int
-	Total         bool // count all matching records too, those before After among them
+	Total         bool // count all matching records too, also those before After
 	// Room returns an error if so many records of the page may not have so many bytes of
 	// texts and contents in all; nil for no bound.
 	Room func(bytes, records int) error
@@ -273,24 +272,24 @@ type Query struct {
 
 // Copy is a Driver's copy of the records of a slow administration, as one request sees it.
 type Copy struct {
-	// Fresh says that the administration is to be asked first where the copy is older than Within.
+	// Fresh says that the copy is refreshed first if it is older than Within.
 	Fresh  bool
 	Within time.Duration
-	// StaleIfError is how old the copy may be that answers Get while the administration is away;
-	// 0 for not at all.
+	// StaleIfError is how old the copy may be that answers Get while the administration does not;
+	// 0 if the copy may not answer.
 	StaleIfError time.Duration
 
-	// Told says that the answer is from the copy, and Age since when the copy was last known to
-	// be as the administration has it. Stale says that it stands in for the administration.
-	Told, Stale bool
+	// Used says that the answer is from the copy, and Age how long ago the copy was last known to
+	// equal the administration. Stale says that the administration did not answer.
+	Used, Stale bool
 	Age         time.Duration
 }
 
 // StaleReader is a Driver that has a copy of the records, and can answer from it while the
-// administration is away.
+// administration does not.
 type StaleReader interface {
-	// Stale returns the record of the copy if that is not older than q.Copy.StaleIfError, says so in
-	// q.Copy, and else fails.
+	// Stale returns the record as the copy has it, and sets q.Copy. It fails if the copy is older
+	// than q.Copy.StaleIfError.
 	Stale(ctx context.Context, r *mapping.Resource, q Query) (mapping.Record, error)
 }
 
@@ -307,12 +306,12 @@ type Page struct {
 	Total   int64 // where Query.Total asked for it
 	// Until is the value for the next Query.ModifiedSince: every change that is not on
 	// this page has this modified_at or a later one. A Driver with Capabilities.Until
-	// sets it if Query.ModifiedSince is set; absent if it cannot tell now.
+	// sets it if Query.ModifiedSince is set; absent if it is not known now.
 	Until mapping.Value
-	bytes int // of the texts and contents in it, see Add
+	bytes int // of the texts and contents on the page, see Add
 }
 
-// fit ends the page of a driver that reads pages whole, if there is no more room.
+// fit shortens the page of a driver that reads whole pages to what there is room for.
 func (p *Page) fit(q Query) error {
 	records := p.Records
 	p.Records, p.bytes = records[:0], 0
@@ -350,39 +349,40 @@ func (p *Page) Add(q *Query, rec mapping.Record) (added bool, err error) {
 
 // Copier is a Driver that lists from a copy.
 type Copier interface {
-	// Copies tells how each resource is copied, of each client that has a copy of its own.
+	// Copies returns the state of the copy of each resource, and of each client that has a copy
+	// of its own.
 	Copies(ctx context.Context) ([]CopyState, error)
 }
 
-// CopyState is how a resource is copied.
+// CopyState is the state of a copy.
 type CopyState struct {
 	Resource string
 	Client   auth.Client   // whose records they are; zero where one copy has those of all
-	Known    time.Time     // when it was last known to be as the administration has it; zero if it is not whole
-	Age      time.Duration // since then
+	Known    time.Time     // when the copy was last known to equal the administration; zero if it is not complete
+	Age      time.Duration // since Known
 	Records  int64         // found by the last walk
 	Walking  bool          // by this gateway or another
-	Seen     int64         // records that the walk of this gateway has found so far
-	Failed   string        // why it could not be walked since FailedAt; "" where it could
+	Seen     int64         // records that this gateway's walk has found so far
+	Failed   string        // why walks have failed since FailedAt; "" if the last one succeeded
 	FailedAt time.Time
 }
 
 // Changing is a Driver whose administration belongs to others, who may change it.
 type Changing interface {
-	// Closed tells what is closed until the administration has again what it needs.
+	// Closed returns what is closed until the administration again has what it needs.
 	Closed() []Closing
-	// LeftOut tells how many records were left out of lists, since a field has a value that
-	// cannot be converted.
+	// LeftOut returns how many records were left out of lists, because a field has a value
+	// that cannot be converted.
 	LeftOut() map[Place]int64
 }
 
 // Place is a field of a resource.
 type Place struct{ Resource, Field string }
 
-// Closing is a resource that is closed since the administration lacks something.
+// Closing is a resource that is closed because the administration lacks something.
 type Closing struct {
 	Resource string
-	Reads    bool   // reading is closed too, not writing alone
+	Reads    bool   // reads are closed, not only writes
 	What     string // what is lacking
 	Since    time.Time
 }

@@ -4,12 +4,12 @@ import (
 	"frontdesk/mapping"
 )
 
-// ReadElements reads the elements of an array field of some records, in any order of these.
-// Its error is PageTooLarge if there is no room for them.
+// ReadElements reads the elements of an array field of some records, in any order of the records.
+// It fails with PageTooLarge if there is no room for the elements.
 type ReadElements func(f *mapping.Field, of []mapping.Record) ([]mapping.Record, error)
 
-// AddArrays gives the records of a page the elements of those arrays that q asks for, each
-// array read at once. A page that goes by ID ends earlier if there is no room.
+// AddArrays gives the records of a page the elements of the arrays in q.Fields. Each array is
+// read at once, for all records. A page with keyset paging is cut short if there is no room.
 func (p *Page) AddArrays(q Query, r *mapping.Resource, read ReadElements) error {
 	for _, i := range q.Fields {
 		f := &r.Fields[i]
@@ -29,7 +29,7 @@ func (p *Page) AddArrays(q Query, r *mapping.Resource, read ReadElements) error 
 	return nil
 }
 
-// ElementsOf asks for the elements of an array field of some records, at least one.
+// ElementsOf is the query for the elements of an array field of some records, at least one.
 func ElementsOf(q Query, f *mapping.Field, of []mapping.Record) Query {
 	filter := Filter{Field: f.Target().Field(f.ArrayKey), Value: mapping.IntValue(int64(of[0].ID()))}
 	if len(of) > 1 {
@@ -41,7 +41,7 @@ func ElementsOf(q Query, f *mapping.Field, of []mapping.Record) Query {
 	return Query{Client: q.Client, Filters: []Filter{filter}, Room: q.Room, Unversioned: q.Unversioned}
 }
 
-// share gives each record those elements of an array field that refer to it.
+// share gives each record the elements of an array field that refer to it.
 func share(records []mapping.Record, f *mapping.Field, elements []mapping.Record) {
 	of := map[int64][]mapping.Record{}
 	key := f.Target().Field(f.ArrayKey).Index

@@ -8,9 +8,9 @@ import (
 	"frontdesk/mapping"
 )
 
-// Filter lets through the records whose field compares with a value as Op says. null
-// compares with no value. Matches is what it means for every driver, except that texts
-// may count as equal to an existing system that differ in case or in blanks at the end.
+// Filter selects the records whose field compares with a value as Op says. null compares
+// with no value. Matches defines that for every driver, except that an existing system may
+// treat texts as equal that differ in case or in blanks at the end.
 type Filter struct {
 	Field  *mapping.Field
 	Op     mapping.Operator
@@ -31,7 +31,7 @@ func (f Filter) Equal(o Filter) bool {
 	return f.Field == o.Field && f.Op == o.Op && f.Value == o.Value && slices.Equal(f.Values, o.Values)
 }
 
-// Matches reports whether the filter lets a value of the field through.
+// Matches reports whether a value of the field passes the filter.
 func (f Filter) Matches(v mapping.Value) bool {
 	switch {
 	case f.Op == mapping.IsNull:
@@ -74,7 +74,7 @@ func (f Filter) compare(a, b mapping.Value) int {
 	}
 }
 
-// bare is a text as it is compared.
+// bare is the text that is compared: without dashes, if the field ignores them.
 func (f Filter) bare(v mapping.Value) string {
 	if f.Field.IgnoreDashes {
 		return mapping.BarePlate(v.Text())

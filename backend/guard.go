@@ -13,8 +13,8 @@ import (
 )
 
 // section guards the calls of one resource. Reads and writes are guarded separately: if
-// writes fail, on a full disk for example, reads go on. So are lists that come from a copy, which
-// go on while the administration is away.
+// writes fail, on a full disk for example, reads go on. Lists that come from a copy have a lane of
+// their own, too, and go on while the administration does not answer.
 type section struct{ reads, lists, writes *lane }
 
 // lane guards the reads, or the writes, of one resource.
@@ -34,10 +34,10 @@ const (
 
 // Circuit is a circuit breaker and its state: closed, half-open or open.
 type Circuit struct {
-	Resource string // "" for what is of no resource
-	Calls    string // reads or writes; lists that come from a copy
+	Resource string // "" for calls that concern no resource
+	Calls    string // reads, writes, or lists that come from a copy
 	State    string
-	Client   int64 // whose calls alone it guards; 0 if those of all
+	Client   int64 // the only client whose calls it guards; 0 for all clients
 }
 
 // CircuitClosed is the State of a circuit that lets all calls through.
@@ -46,13 +46,13 @@ const CircuitClosed = "closed"
 // String names what the circuit guards: writes of order.
 func (c Circuit) String() string { return c.Calls + " of " + cmp.Or(c.Resource, "no resource") }
 
-// rooms are the slots for calls: as many as the driver has connections for. So calls wait here,
+// rooms are the slots for calls, as many as the driver has connections for. So calls wait here,
 // where slots are shared fairly, and not in the driver.
 type rooms struct {
 	all    []*shares
 	calls  *shares
-	writes *shares // calls where they have none of their own
-	lists  *shares // likewise: those from a copy take no connection
+	writes *shares // equals calls, unless writes have connections of their own
+	lists  *shares // equals calls, unless lists come from a copy, which takes no connection
 }
 
 func newRooms(d Driver, o Options) (r rooms) {
@@ -75,7 +75,7 @@ func newRooms(d Driver, o Options) (r rooms) {
 	return r
 }
 
-// newSection makes the lanes of a resource. Those that share slots are of one group.
+// newSection makes the lanes of a resource. Lanes that share slots are in one group.
 func (c *Client) newSection(resource string) section {
 	s := c.readSection(resource)
 	s.writes = c.newLane(resource, writes, c.rooms.writes, s.reads.group)
@@ -120,11 +120,11 @@ func (c *Client) Circuits() []Circuit {
 	return all
 }
 
-// Load is how many calls there are, and how many there may be.
+// Load counts the calls that run and wait.
 type Load struct {
-	Running, Most int // under way
-	Waiting       int // for room
-	Clients       int // whose calls wait
+	Running, Most int // calls that run, and how many may
+	Waiting       int // calls that wait for a slot
+	Clients       int // clients whose calls wait
 }
 
 // Load returns how busy the administration is.
@@ -137,8 +137,8 @@ func (c *Client) Load() (now Load) {
 	return now
 }
 
-// Busiest returns the load of the slots of which the largest part is taken: those of
-// reads, or of writes if these have their own.
+// Busiest returns the load of the slots of reads, or of those of writes if they have their own and
+// a larger part of them is taken.
 func (c *Client) Busiest() (running, most int) {
 	for _, room := range c.rooms.all {
 		var now Load
@@ -149,7 +149,7 @@ func (c *Client) Busiest() (running, most int) {
 	return running, most
 }
 
-// Queue is how many calls may wait for room.
+// Queue is how many calls may wait for a slot.
 func (c *Client) Queue() (most int) {
 	for _, room := range c.rooms.all {
 		most += room.maxQueue
@@ -157,15 +157,15 @@ func (c *Client) Queue() (most int) {
 	return most
 }
 
-// tells is what an outcome says about the administration, in the words of a circuit.
-func (o Outcome) tells(client int64) error {
+// verdict is what an outcome shows about the administration, as an error for the circuit.
+func (o Outcome) verdict(client int64) error {
 	switch o {
 	case Answered, Unexpected:
 		return nil
 	case Failed, TimedOut:
 		return failed(client)
 	default:
-		return errTellsNothing
+		return errInconclusive
 	}
 }
 
@@ -181,8 +181,7 @@ func isAnswer(err error) bool {
 	return err != nil && errors.As(err, new(*Replay))
 }
 
-// ownAnswer is an answer from the gateway's own store, which says nothing about the
-// administration.
+// ownAnswer is an answer from the gateway's own store: the administration was not involved.
 type ownAnswer struct{ error }
 
 func (o ownAnswer) Unwrap() error { return o.error }
@@ -202,12 +201,12 @@ func (c *Client) call(ctx context.Context, l *lane, client auth.Client, operatio
 	if c.o.Trace != nil {
 		traced, ended = c.o.Trace(bounded, l.guards.Resource, operation)
 	}
-	bounded.asked.since = began
+	bounded.profile.since = began
 	var outcome Outcome
 	var violation error
 	opened, refused := l.guarded(traced, bounded, began.Add(c.o.Timeout/2), func() (struct{}, error) {
 		outcome, violation = c.judgeCall(bounded, f(traced))
-		return struct{}{}, outcome.tells(client.ID)
+		return struct{}{}, outcome.verdict(client.ID)
 	})
 	if refused != nil {
 		outcome, violation = c.judgeCall(bounded, refused)
@@ -215,29 +214,29 @@ func (c *Client) call(ctx context.Context, l *lane, client auth.Client, operatio
 	ended(outcome)
 	if c.o.Observe != nil {
 		c.o.Observe(ctx, Call{
-			Resource: l.guards.Resource, Operation: operation, Lane: l.name, Outcome: outcome, Took: time.Since(began), Waited: bounded.slot.waited, Opened: opened, asked: &bounded.asked,
+			Resource: l.guards.Resource, Operation: operation, Lane: l.name, Outcome: outcome, Took: time.Since(began), Waited: bounded.slot.waited, Opened: opened, profile: &bounded.profile,
 		})
 	}
 	return violation
 }
 
-// guarded waits for a slot, and makes a call unless the circuit is open. Time spent waiting
-// does not count as a failure of the resource, and no call is made if too little time is
-// left to judge the resource by it. opened tells that this call opened the circuit.
+// guarded waits for a slot until a time, and makes a call unless the circuit is open. A wait in
+// vain does not count as a failure of the resource: until leaves a call enough time to show whether
+// the resource works. opened reports whether this call opened the circuit.
 func (l *lane) guarded(ctx context.Context, of *deadline, until time.Time, call func() (struct{}, error)) (opened bool, refused error) {
 	at := &of.slot
 	if err := at.enter(ctx, until); err != nil {
 		return false, err
 	}
 	defer at.leave()
-	of.asked.since = of.asked.since.Add(at.waited)
+	of.profile.since = of.profile.since.Add(at.waited)
 	return l.run(ctx, at.client, call)
 }
 
 // busyPause is the Retry-After when no slot became free.
 const busyPause = time.Second
 
-// changedPause is the Retry-After when the administration has changed: as often is it looked at.
+// changedPause is the Retry-After when the administration has changed. It is checked as often.
 const changedPause = time.Minute
 
 // judgeCall returns the outcome of a call, and the error that the client of the interface
@@ -268,7 +267,7 @@ func (c *Client) judgeCall(ctx context.Context, err error) (Outcome, error) {
 	}
 }
 
-// judgeFailure is judgeCall for what is no answer, and no reason to try again soon.
+// judgeFailure is judgeCall for errors that are neither an answer nor contention.
 func judgeFailure(ctx context.Context, err error) (Outcome, error) {
 	switch {
 	case errors.Is(err, ErrChanged):

@@ -6,10 +6,9 @@ import (
 	"frontdesk/mapping"
 )
 
-// Raises are the reasons for which a Client can refuse an operation after the record
-// alone was found right, in the order of the checks, for callers that may use these
-// arrays. They are what the OpenAPI description lists; failures of the administration are
-// not among them.
+// Raises are the reasons for which a Client can refuse an operation on a record that is valid
+// by itself, sorted, for callers that may use these arrays. The OpenAPI description lists
+// them. Failures of the administration are not included.
 func Raises(r *mapping.Resource, op mapping.Scope, arrays mapping.Arrays) []mapping.Reason {
 	var all []mapping.Reason
 	if op != mapping.OpCreate && op != mapping.OpList {

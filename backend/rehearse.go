@@ -8,23 +8,23 @@ import (
 	"frontdesk/mapping"
 )
 
-// Rehearsal has a write done in a transaction that is then rolled back, so that all that judges the
-// write judges the rehearsal. A Driver that is not Atomic may have no transactions: it is asked for
-// what it has and sent nothing, so that what it judges itself stays open.
+// Rehearsal does a write in a transaction and rolls it back, so that the rehearsal is judged by all
+// that would judge the write. A Driver that is not Atomic may have no transactions: records are
+// read from it but nothing is sent to it, so the administration's own judgement stays unknown.
 type Rehearsal struct {
-	Before mapping.Record // as it is stored and seen; without a Resource where there is none
+	Before mapping.Record // the record as stored, in the client's view; without a Resource for a create
 }
 
 // errRehearsed rolls back the transaction of a rehearsal that found nothing wrong.
 var errRehearsed = errors.New("this was a rehearsal")
 
-// RehearsesAll reports whether a rehearsal judges all that the write is judged by.
+// RehearsesAll reports whether a rehearsal is judged by all that judges the write.
 func (c *Client) RehearsesAll() bool { return c.driver.Capabilities().Atomic }
 
 // readsOnly reports whether a write is a rehearsal that sends nothing to the administration.
 func (w Write) readsOnly(c *Client) bool { return w.Rehearsal != nil && !c.RehearsesAll() }
 
-// unsent is a Tx whose writes are not sent: it returns the records as they were to be sent.
+// unsent is a Tx whose writes are not sent: they return the records that would be sent.
 type unsent struct{ Tx }
 
 // Create implements Tx.

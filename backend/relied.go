@@ -13,23 +13,22 @@ import (
 // Offer is which parts of the interface an administration supports.
 type Offer struct {
 	Model *mapping.Model
-	// Supports tells which operations there are of a resource; nil for all.
+	// Supports reports whether a resource has an operation; nil if all have all.
 	Supports func(r *mapping.Resource, op mapping.Scope) bool
-	// Writes tells which fields can be stored, even if they are readonly for clients; nil
-	// for all.
+	// Writes reports whether a field can be stored, even if it is readonly for clients; nil
+	// if all can.
 	Writes func(r *mapping.Resource, f *mapping.Field) bool
 	// Exports says that backups are supported.
 	Exports bool
-	// Tells says what is told of the changes of a resource; nil for nothing.
-	Tells func(r *mapping.Resource) Telling
-	// Collation says how the texts of a field compare and sort in lists, see Collator; nil for by
-	// their bytes.
+	// Feeds returns which changes of a resource are reported; nil for none.
+	Feeds func(r *mapping.Resource) Feed
+	// Collation is the collation of a field in lists, see Collator; nil for comparison by bytes.
 	Collation func(r *mapping.Resource, f *mapping.Field) string
-	// Until says that lists with modified_since say up to when they are complete.
+	// Until says that lists with modified_since have Page.Until.
 	Until bool
 	// Distant says that several writes at once are done by callback only.
 	Distant bool
-	// Copied says that lists come from a copy, whose age they tell.
+	// Copied says that lists come from a copy, and state its age.
 	Copied bool
 	// OwnRules says that the administration judges writes by rules of its own.
 	OwnRules bool
@@ -40,15 +39,15 @@ func (o Offer) Has(r *mapping.Resource, op mapping.Scope) bool {
 	return r != nil && (o.Supports == nil || o.Supports(r, op))
 }
 
-// Telling is what is told of the changes of a resource.
-func (o Offer) Telling(r *mapping.Resource) Telling {
-	if o.Tells == nil {
-		return TellsNone
+// Feed returns which changes of a resource are reported.
+func (o Offer) Feed(r *mapping.Resource) Feed {
+	if o.Feeds == nil {
+		return FeedNone
 	}
-	return o.Tells(r)
+	return o.Feeds(r)
 }
 
-// need is what an endpoint that is not a resource needs from the administration.
+// need is what an endpoint without a resource of its own needs of a resource.
 type need struct {
 	resource   string
 	fields     []string
@@ -73,13 +72,13 @@ func needs() map[string][]need {
 	}
 }
 
-// Carries reports whether the administration supports an endpoint that is not a resource.
+// Carries reports whether the administration supports an endpoint without a resource of its own.
 func (o Offer) Carries(path string) bool {
 	switch path {
 	case "/backup/owner":
 		return o.Exports
 	case "/changes", "/changes/digest":
-		return slices.ContainsFunc(o.Model.Resources, func(r *mapping.Resource) bool { return o.Telling(r) != TellsNone })
+		return slices.ContainsFunc(o.Model.Resources, func(r *mapping.Resource) bool { return o.Feed(r) != FeedNone })
 	}
 	for _, n := range needs()[path] {
 		r := o.Model.Resource(n.resource)

@@ -12,20 +12,20 @@ import (
 
 // rule is a business rule that a resource's file can name.
 type rule struct {
-	judge     step // the record as the change would leave it
-	ownRecord step // what of that can be judged from a record by itself; nil for nothing
+	judge     step // judges the record as the change would leave it
+	ownRecord step // the part of judge that needs no other record; nil if there is none
 	// needs are the fields that the rule uses, in the resource that names it.
 	// Alternatives are joined by |.
 	needs []string
-	// beyond are those of other resources.
-	beyond []string
+	// related are the fields of other resources that it uses.
+	related []string
 	// words is the unique field for which the rule has its own message if the value is
 	// taken; fixes is the field that the rule forbids to change.
 	words, fixes string
 	raises       map[mapping.Scope][]mapping.Reason
 }
 
-// rules are all of them, by name.
+// rules are all rules, by name.
 func rules() map[string]rule {
 	const create, update, remove = mapping.OpCreate, mapping.OpUpdate, mapping.OpDelete
 	type by = map[mapping.Scope][]mapping.Reason
@@ -33,11 +33,11 @@ func rules() map[string]rule {
 	closed := []mapping.Reason{mapping.StatusForbidsChange}
 	return map[string]rule{
 		"order_status": {
-			judge: orderStatus, ownRecord: ownStatus, needs: []string{"order_status|order_id"}, beyond: []string{"order.order_status"},
+			judge: orderStatus, ownRecord: ownStatus, needs: []string{"order_status|order_id"}, related: []string{"order.order_status"},
 			raises: by{create: closed, update: closed, remove: closed},
 		},
 		"license_plate": {
-			judge: licensePlate, ownRecord: plateStays, needs: []string{"license_plate", "country_id"}, beyond: []string{"country.code"}, fixes: "license_plate",
+			judge: licensePlate, ownRecord: plateStays, needs: []string{"license_plate", "country_id"}, related: []string{"country.code"}, fixes: "license_plate",
 			raises: by{create: {mapping.ValidationFailed}, update: {mapping.LicensePlateChange, mapping.ValidationFailed}},
 		},
 		"published": {
@@ -57,11 +57,11 @@ func rules() map[string]rule {
 			raises: both(mapping.ValidationFailed),
 		},
 		"postcode": {
-			judge: postcode, needs: []string{"postcode", "country_id"}, beyond: []string{"country.code"},
+			judge: postcode, needs: []string{"postcode", "country_id"}, related: []string{"country.code"},
 			raises: both(mapping.ValidationFailed),
 		},
 		"flatrate_line": {
-			judge: flatrateLine, words: "sort_order", beyond: []string{"article.number"},
+			judge: flatrateLine, words: "sort_order", related: []string{"article.number"},
 			needs: []string{
 				"flatrate_id", "article_id", "article_number", "article_kind", "unit_type", "quantity", "turnover_group_id",
 				"is_manual_input", "is_no_article_price", "price", "sort_order",
@@ -103,8 +103,7 @@ func DecidesDelete(r *mapping.Resource, field string) bool {
 	})
 }
 
-// elements are the records that a create brings along in its array fields, each as its
-// own Change.
+// elements are the records in the array fields of a create, each as its own Change.
 func (c *Change) elements() []*Change {
 	var all []*Change
 	for i := range c.Resource.Fields {
@@ -120,9 +119,9 @@ func (c *Change) elements() []*Change {
 	return all
 }
 
-// hold reads the record that a field refers to, and keeps it from changing
-// until the transaction ends, so that what is decided of it stays true. It is
-// false where the field is empty: an element whose record is being created.
+// hold reads the record that a field refers to, and locks it until the transaction
+// ends, so that decisions based on it stay true. hold returns false if the field is
+// empty: in an element whose record is being created.
 func hold(ctx context.Context, tx Reader, c *Change, field string) (mapping.Record, bool, error) {
 	f := c.Resource.Field(field)
 	if !c.After.Values[f.Index].IsSet() {

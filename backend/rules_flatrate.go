@@ -23,7 +23,7 @@ func flatrateLine(ctx context.Context, tx Reader, c *Change) error {
 	if article && has("quantity") && !has("turnover_group_id") {
 		add(mapping.FlatrateTurnoverGroupRequired)
 	}
-	if article && is("is_manual_input") { // two rows that say the same words
+	if article && is("is_manual_input") { // the interface has two rows with the same message
 		reason := mapping.FlatrateManualInputWithArticle
 		if number {
 			reason = mapping.FlatrateManualInputWithArticleNo

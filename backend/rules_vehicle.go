@@ -7,8 +7,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// licensePlate judges plates: PUT never changes one, and a plate of the Netherlands (or
-// of no country) must have a Dutch form, and is stored in its canonical form.
+// licensePlate judges plates: PUT never changes one. A plate of the Netherlands (or of no
+// country) must have a Dutch form, and is stored in its canonical form.
 func licensePlate(ctx context.Context, tx Reader, c *Change) error {
 	if c.Op == mapping.OpDelete {
 		return nil
@@ -121,7 +121,7 @@ func (c *Client) publish(ctx context.Context, client auth.Client, id int32, stat
 			}
 		}
 		stored, err := tx.Update(ctx, client, change.Before, c.derive(change))
-		return stored, told(id, err)
+		return stored, notFound(id, err)
 	})
 }
 
@@ -158,7 +158,7 @@ func publishable(ctx context.Context, tx Reader, c *Change) error {
 	return found.Err()
 }
 
-// ChangeLicensePlate gives a vehicle another plate, which PUT does not.
+// ChangeLicensePlate gives a vehicle another plate. Update refuses to.
 func (c *Client) ChangeLicensePlate(ctx context.Context, client auth.Client, id int32, plate string, w Write) (mapping.Record, error) {
 	rec := mapping.NewRecord(c.model.Resource("vehicle"))
 	rec.Set("license_plate", mapping.TextValue(plate))

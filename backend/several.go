@@ -10,19 +10,19 @@ import (
 	"frontdesk/mapping"
 )
 
-// Several are writes of one resource that are done in their order, each by itself: one
-// that is refused leaves the others as they are.
+// Several are writes of one resource. They are done in order, and judged one by one: a
+// refused item does not affect the others.
 type Several struct {
 	Client   auth.Client
 	Resource *mapping.Resource
 	Items    []*Item
-	// Idempotency, where not nil, makes each of them happen at most once: only of a Driver
-	// that is Atomic. Its Answer and Begun are not used.
+	// Idempotency, if not nil, makes each write happen at most once. It needs a Driver that is
+	// Atomic. Its Answer and Begun are not used.
 	Idempotency *Idempotency
-	// Recalled is told the answer that is stored under the key. It notes what became of
-	// the items that this tells of. It may be called more than once.
+	// Recalled receives the answer that is stored under the key, and notes the outcome of the
+	// items in it. It may be called more than once.
 	Recalled func(stored []byte) error
-	// Answer renders what has become of the items that are done.
+	// Answer renders the outcome of the items that are done.
 	Answer func() []byte
 }
 
@@ -31,20 +31,20 @@ type Item struct {
 	Body *mapping.Body // as CheckCreate or CheckUpdate accepted it
 	ID   int32         // of the record to update; 0 for a new one
 
-	// What became of it, once it is Done: the ID of the record, or the violations that it
-	// was refused for. A failure that concerns it alone is an InternalError.
+	// The outcome, once the item is Done: the ID of the record, or the violations for which it
+	// was refused. A failure of this item alone is an InternalError.
 	Done    bool
 	Written int32
 	Err     error
 }
 
-// MostTogether is how many writes share a transaction at most, elements of arrays counted too. It bounds how long others
-// wait for its locks.
+// MostTogether is how many writes, elements of arrays included, share a transaction at most. It bounds how long
+// others wait for the transaction's locks.
 const MostTogether = 64
 
-// Together is how many writes of a kind WriteSeveral takes at once; 1 where the driver's
-// cannot share a transaction, so that there is nothing to be gained by it. Those under an
-// idempotency key can where the answer is stored in the transaction: else a key is taken once.
+// Together is how many writes of a kind WriteSeveral takes at once; 1 if the driver's writes
+// cannot share a transaction, so that there is nothing to gain. Writes under an idempotency key
+// can share one only if the answer is stored in it: other drivers take a key only once.
 func (c *Client) Together(r *mapping.Resource, op mapping.Scope, underKey bool) int {
 	if underKey && !c.driver.Capabilities().Atomic {
 		return 1
@@ -62,9 +62,9 @@ func (c *Client) Parallel() int { return max(1, c.driver.Capabilities().Parallel
 // Timeout bounds a call of the backend.
 func (c *Client) Timeout() time.Duration { return c.o.Timeout }
 
-// WriteSeveral does several writes in as few transactions as possible, as one call. What
-// is Done holds also if it fails: with IdempotencyInUse, IdempotencyReused, or because the
-// administration does not work.
+// WriteSeveral does several writes in as few transactions as possible, as one call. It fails with
+// IdempotencyInUse, with IdempotencyReused, or because the administration does not work. Items
+// that are Done stay done even then.
 func (c *Client) WriteSeveral(ctx context.Context, s *Several) error {
 	operation := "create"
 	if len(s.Items) > 0 && s.Items[0].ID != 0 {
@@ -73,7 +73,7 @@ func (c *Client) WriteSeveral(ctx context.Context, s *Several) error {
 	return c.call(ctx, c.sections[s.Resource].writes, s.Client, operation, func(ctx context.Context) error {
 		// If an item breaks the transaction, the next transaction ends just before it, and
 		// the one after that has only this item. So the others are written, and the item
-		// gets its own error. What breaks at a transaction's end is looked for in halves.
+		// gets its own error. If a transaction breaks at its end, it is halved to find the item.
 		from, to := 0, len(s.Items)
 		for from < len(s.Items) {
 			broke, err := c.writeItems(ctx, s, from, to)
@@ -100,16 +100,16 @@ func (c *Client) WriteSeveral(ctx context.Context, s *Several) error {
 	})
 }
 
-// ofItem reports whether an error is of one of the writes, and not of the administration.
+// ofItem reports whether an error is the fault of one write, and not of the administration.
 func ofItem(err error) bool {
 	_, refused := mapping.AsViolations(err)
 	return refused || errors.Is(err, ErrStale) || errors.Is(err, ErrUnexpected)
 }
 
-// writeItems does the items from, up to to, in one transaction. It returns the item
-// that failed, if it was one of them, which is then alone or to be tried alone; to if it was
-// the end of the transaction, and -1 for what is of no item. The transaction is prepared for
-// several items; if one fails, it is not known which, and all are done again unprepared.
+// writeItems does the items from, up to to, in one transaction. broke is the item that failed,
+// to if the end of the transaction failed, and -1 if the failure concerns no item. Several items
+// are prepared; if a prepared transaction fails, it is not known which item is at fault, and all
+// are done again unprepared.
 func (c *Client) writeItems(ctx context.Context, s *Several, from, to int) (broke int, err error) {
 	prepare := to-from > 1
 	for look := 1; ; look++ {
@@ -152,7 +152,7 @@ func (c *Client) writeItems(ctx context.Context, s *Several, from, to int) (brok
 	}
 }
 
-// coming are the records of items that are to be done, those to be changed with their IDs.
+// coming are the records of the items that are not done; those to be updated have their ID.
 func coming(items []*Item) (records []mapping.Record) {
 	for _, p := range items {
 		if p.Done {
@@ -169,7 +169,7 @@ func coming(items []*Item) (records []mapping.Record) {
 	return records
 }
 
-// undone forgets what became of items whose transaction was undone.
+// undone clears the outcome of items whose transaction was rolled back.
 func undone(items []*Item) {
 	for _, p := range items {
 		p.Done, p.Written, p.Err = false, 0, nil
@@ -209,7 +209,7 @@ func (s *Several) recall(ctx context.Context, tx Tx) error {
 	return err
 }
 
-// underKey runs what only concerns what is stored under a key.
+// underKey runs f in a transaction that writes no record, only the answer under a key.
 func (c *Client) underKey(ctx context.Context, client auth.Client, r *mapping.Resource, request *Idempotency, f func(context.Context, Tx) error) error {
 	atomic := c.driver.Capabilities().Atomic
 	return c.call(ctx, c.sections[r].writes, client, "idempotency", func(ctx context.Context) error {
@@ -226,7 +226,7 @@ func (c *Client) underKey(ctx context.Context, client auth.Client, r *mapping.Re
 	})
 }
 
-// errLooked ends a transaction that was only to look.
+// errLooked ends a transaction that only looked for a stored answer.
 var errLooked = errors.New("looked only")
 
 // Recall fails with Replay if an answer is stored under the key of a request about a
@@ -235,7 +235,7 @@ func (c *Client) Recall(ctx context.Context, client auth.Client, r *mapping.Reso
 	return c.underKey(ctx, client, r, request, func(context.Context, Tx) error { return errLooked })
 }
 
-// Keep stores the answer to a request about a resource whose work is done.
+// Keep stores the answer to a finished request about a resource.
 func (c *Client) Keep(ctx context.Context, client auth.Client, r *mapping.Resource, request *Idempotency, answer []byte) error {
 	return c.underKey(ctx, client, r, request, func(ctx context.Context, tx Tx) error {
 		return remember(ctx, tx, client, request, func() []byte { return answer })

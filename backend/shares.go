@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// shares bound how many calls may be under way at once, and share these slots out between
+// shares bound how many calls run at once (the slots), and distribute the slots among
 // clients and resources. All calls of a client at one resource may hang together, for
-// example because a row is locked. They can take half of all slots, those of a second
+// example because a row is locked. So they get half of all slots at most, those of a second
 // client half of the rest, and so on. In addition, all calls of one client, and all calls
 // at one resource, leave some last slots to others. So neither a client that floods all
 // resources nor the lock of a whole table stops the others.
@@ -22,7 +22,7 @@ type shares struct {
 	mu    sync.Mutex
 	most  int
 	free  int
-	taken map[party]int // and by a client at all resources: party{client: …}
+	taken map[party]int // slots; under party{client: …} those of a client at all resources
 
 	// forClients is how many slots a client with calls under way leaves to clients that
 	// have none; forResources is the same for resources.
@@ -30,8 +30,8 @@ type shares struct {
 
 	maxQueue int
 	waiting  int
-	waits    map[int64]int // of which those of a client
-	clock    uint64        // counts what happens to those who wait
+	waits    map[int64]int // waiting calls of each client
+	clock    uint64        // a logical clock: orders the arrivals and ends of calls
 	lines    []*line
 	pool     sync.Pool // of *claim
 }
@@ -49,7 +49,7 @@ type party struct {
 type line struct {
 	party
 	claims []*claim
-	ended  uint64 // when a call of the client ended last
+	ended  uint64 // when a call of the client last ended
 }
 
 // waits is since when the client has waited for its first call, or since its last call
@@ -59,30 +59,30 @@ func (l *line) waits() uint64 { return max(l.ended, l.claims[0].came) }
 // claim is a call that waits.
 type claim struct {
 	came uint64
-	done chan error // has nil once it may begin; ErrBusy where others need its place in the line
+	done chan error // receives nil when the call may begin, ErrBusy if another call takes its place in the queue
 }
 
-// maxIdle is how many parties without a call are kept: to start again from 0 is cheaper
-// than to delete each at once.
+// maxIdle is how many parties without a call are kept in taken: deleting many at a time is
+// cheaper than deleting each at once.
 const maxIdle = 1024
 
 func newShares(slots, queue int) *shares {
 	clients := max(1, slots/8)
-	resources := min(2*clients, max(1, slots-3)) // one where there are so few that a second client would have none
+	resources := min(2*clients, max(1, slots-3)) // 1 if there are so few slots that a second client would get none
 	return &shares{most: slots, free: slots, taken: map[party]int{}, waits: map[int64]int{}, maxQueue: queue, forClients: clients, forResources: resources,
 		pool: sync.Pool{New: func() any { return &claim{done: make(chan error, 1)} }}}
 }
 
-// enter takes a slot, and waits for it until a time; the caller must leave it. It fails with
-// ErrBusy.
+// enter takes a slot, and waits for one until a time; the caller must call leave. It fails
+// with ErrBusy.
 func (s *shares) enter(ctx context.Context, p party, until time.Time) (waited time.Duration, err error) {
 	s.mu.Lock()
-	if s.fits(p) { // nobody else who waits does
+	if s.fits(p) { // no waiting call fits, or it would run already
 		s.take(p)
 		s.mu.Unlock()
 		return 0, nil
 	}
-	began := time.Now() // no clock is read where nobody waits
+	began := time.Now() // the clock is read only for calls that wait
 	c := s.queue(p)
 	s.mu.Unlock()
 	if c == nil {
@@ -104,7 +104,7 @@ func (s *shares) await(ctx context.Context, p party, c *claim) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.unqueue(p, c) && <-c.done == nil { // it came in the last moment
+	if !s.unqueue(p, c) && <-c.done == nil { // the slot came in the last moment
 		s.give(p)
 	}
 	return fmt.Errorf("%w: %w", ErrBusy, ctx.Err())
@@ -173,10 +173,10 @@ func (s *shares) next() (next *line) {
 	return next
 }
 
-// queue puts a call in line. If the queue is full, a waiting call is refused in its
-// favour: the last one of the longest line of the client with most waiting calls. If no
-// client has more waiting than the call's own, that one gives up a call; if its longest
-// line is no longer than the new call's own, the new call is refused: queue returns nil.
+// queue puts a call in line. If the queue is full, another call is refused instead: the last
+// one in the longest line of the client with most waiting calls. If no client has more
+// waiting calls than the new call's client, that client gives up one. If its longest line is
+// no longer than the new call's own, the new call is refused: queue returns nil.
 func (s *shares) queue(p party) *claim {
 	if s.waiting >= s.maxQueue {
 		gives := p.client
@@ -232,7 +232,7 @@ func (s *shares) lineOf(p party) *line {
 	return nil
 }
 
-// unqueue takes a call out of its line; false where it is no longer there.
+// unqueue takes a call out of its line; false if it is no longer there.
 func (s *shares) unqueue(p party, c *claim) bool {
 	l := s.lineOf(p)
 	if l == nil {
@@ -258,7 +258,7 @@ func (s *shares) drop(l *line, at int) *claim {
 	return c
 }
 
-// count adds to a load, and notes the clients that wait.
+// count adds the slots' calls to a load, and marks the clients whose calls wait.
 func (s *shares) count(to *Load, waiting map[int64]bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

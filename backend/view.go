@@ -13,9 +13,9 @@ import (
 	"frontdesk/mapping"
 )
 
-// View is a Client as an api_key meets it that may not use all fields: it takes and returns the
-// resources and records of a narrowed model. The rules are judged by the whole records, and fields
-// that are not seen stay as they are.
+// View is a Client for an api_key that may not use all fields: it takes and returns the resources
+// and records of a narrowed model. The rules are judged by the whole records, and hidden fields
+// stay as they are.
 type View struct {
 	*Client
 	of *mapping.View
@@ -24,8 +24,7 @@ type View struct {
 // View returns the client with the model that the view has.
 func (c *Client) View(of *mapping.View) *View { return &View{c, of} }
 
-// Within is what is offered to who meets the model of a view. There is no backup, which has all
-// fields.
+// Within is the offer for the model of a view. It has no backups, since these have all fields.
 func (o Offer) Within(of *mapping.View) Offer {
 	n := o
 	n.Model, n.Exports = of.Model, false
@@ -35,8 +34,8 @@ func (o Offer) Within(of *mapping.View) Offer {
 	n.Writes = func(r *mapping.Resource, f *mapping.Field) bool {
 		return f.Withheld&mapping.InUpdates == 0 && (o.Writes == nil || o.Writes(of.Whole(r), of.WholeField(r, f)))
 	}
-	if o.Tells != nil {
-		n.Tells = func(r *mapping.Resource) Telling { return o.Tells(of.Whole(r)) }
+	if o.Feeds != nil {
+		n.Feeds = func(r *mapping.Resource) Feed { return o.Feeds(of.Whole(r)) }
 	}
 	if o.Collation != nil {
 		n.Collation = func(r *mapping.Resource, f *mapping.Field) string {
@@ -46,7 +45,7 @@ func (o Offer) Within(of *mapping.View) Offer {
 	return n
 }
 
-// query is a query to the whole resource, of no other fields than are asked for.
+// query is the query to the whole resource, with the same fields; nil Fields mean the usual ones.
 func (v *View) query(r *mapping.Resource, q Query, usual []int) Query {
 	if q.Fields == nil {
 		q.Fields = usual
@@ -62,16 +61,16 @@ func (v *View) query(r *mapping.Resource, q Query, usual []int) Query {
 	return q
 }
 
-// Get is Client.Get. The tag is of all that can be seen of the record.
+// Get is Client.Get. The tag is made of all visible fields of the record.
 func (v *View) Get(ctx context.Context, r *mapping.Resource, q Query) (mapping.Record, error) {
-	asked := v.query(r, q, r.RecordFields())
+	whole := v.query(r, q, r.RecordFields())
 	if q.Tagged {
-		asked.Fields = v.of.Places(r, everyField(r))
+		whole.Fields = v.of.Places(r, everyField(r))
 	}
-	rec, err := v.Client.Get(ctx, v.of.Whole(r), asked)
+	rec, err := v.Client.Get(ctx, v.of.Whole(r), whole)
 	rec = v.of.Record(rec)
 	if err != nil || !q.Tagged {
-		return rec, v.told(r, err)
+		return rec, v.redact(r, err)
 	}
 	setTag(&rec)
 	for i := range rec.Children {
@@ -82,7 +81,7 @@ func (v *View) Get(ctx context.Context, r *mapping.Resource, q Query) (mapping.R
 	return rec, nil
 }
 
-// everyField are the positions of all fields, arrays too.
+// everyField are the positions of all fields, arrays included.
 func everyField(r *mapping.Resource) []int {
 	all := make([]int, len(r.Fields))
 	for i := range all {
@@ -97,10 +96,10 @@ func (v *View) List(ctx context.Context, r *mapping.Resource, q Query) (Page, er
 	for i := range page.Records {
 		page.Records[i] = v.of.Record(page.Records[i])
 	}
-	return page, v.told(r, err)
+	return page, v.redact(r, err)
 }
 
-// seen is Write.Seen: the record with its tag, in which its elements count too.
+// seen is Write.Seen: the record with its tag, which also covers its elements.
 func (v *View) seen(ctx context.Context, tx Reader, client auth.Client, rec mapping.Record) (mapping.Record, error) {
 	r := v.of.Model.Resource(rec.Resource.Name)
 	if r.HasArrays() {
@@ -110,7 +109,7 @@ func (v *View) seen(ctx context.Context, tx Reader, client auth.Client, rec mapp
 			rec.Children, rec.Tag = with.Children, with.Tag
 		case v.Capabilities().Atomic:
 			return with, err
-		default: // it may have been written
+		default: // the record may have been written
 			rec.Tag = mapping.Untold
 		}
 	}
@@ -120,8 +119,8 @@ func (v *View) seen(ctx context.Context, tx Reader, client auth.Client, rec mapp
 	return rec, nil
 }
 
-// setTag gives a record the tag of its content. The time of the last change is no part of it: that
-// may be of what is not seen.
+// setTag gives a record the tag of its content. The time of the last change is left out, because a
+// hidden field may have changed.
 func setTag(rec *mapping.Record) {
 	rec.Version = 0
 	if rec.Tag != mapping.Untold {
@@ -147,9 +146,9 @@ func (v *View) write(w Write) Write {
 	return w
 }
 
-// told keeps back a violation that names a field that is not seen: only an administration with rules
-// that are not known here raises it.
-func (v *View) told(r *mapping.Resource, err error) error {
+// redact replaces a violation that names a hidden field by ErrUnexpected. Only an administration with
+// rules of its own raises one.
+func (v *View) redact(r *mapping.Resource, err error) error {
 	found, _ := mapping.AsViolations(err)
 	for _, e := range found {
 		if len(e.Args) == 0 {
@@ -166,18 +165,18 @@ func (v *View) told(r *mapping.Resource, err error) error {
 // Create is Client.Create.
 func (v *View) Create(ctx context.Context, client auth.Client, body *mapping.Body, w Write) (mapping.Record, error) {
 	rec, err := v.Client.Create(ctx, client, v.of.Body(body), v.write(w))
-	return rec, v.told(body.Record.Resource, err)
+	return rec, v.redact(body.Record.Resource, err)
 }
 
 // Update is Client.Update.
 func (v *View) Update(ctx context.Context, client auth.Client, id int32, body *mapping.Body, w Write) (mapping.Record, error) {
 	rec, err := v.Client.Update(ctx, client, id, v.of.Body(body), v.write(w))
-	return rec, v.told(body.Record.Resource, err)
+	return rec, v.redact(body.Record.Resource, err)
 }
 
 // Delete is Client.Delete.
 func (v *View) Delete(ctx context.Context, client auth.Client, r *mapping.Resource, id int32, w Write) error {
-	return v.told(r, v.Client.Delete(ctx, client, v.of.Whole(r), id, v.write(w)))
+	return v.redact(r, v.Client.Delete(ctx, client, v.of.Whole(r), id, v.write(w)))
 }
 
 // PublishStart is Client.PublishStart.
@@ -210,7 +209,7 @@ func (v *View) WriteSeveral(ctx context.Context, s *Several) error {
 	}
 	err := v.Client.WriteSeveral(ctx, &whole)
 	for i, item := range s.Items {
-		item.Body, item.Err = bodies[i], v.told(s.Resource, item.Err)
+		item.Body, item.Err = bodies[i], v.redact(s.Resource, item.Err)
 	}
 	return err
 }

@@ -11,37 +11,37 @@ import (
 	"frontdesk/mapping"
 )
 
-// Write says how a write is done. The zero value has no special wishes.
+// Write says how a write is done. The zero value asks for nothing special.
 type Write struct {
-	// Precondition, where not nil, must hold for the stored record.
+	// Precondition, if not nil, must hold for the stored record.
 	Precondition func(mapping.Record) bool
-	// Seen, where not nil, is what is seen of the record: Precondition is asked of that, and it is what
-	// is answered.
+	// Seen, if not nil, returns the visible part of the record: Precondition judges it, and the
+	// write returns it.
 	Seen func(ctx context.Context, tx Reader, client auth.Client, rec mapping.Record) (mapping.Record, error)
-	// Idempotency, where not nil, makes the write happen at most once.
+	// Idempotency, if not nil, makes the write happen at most once.
 	Idempotency *Idempotency
 	// Room, if not nil, returns an error if the answer may not have so many bytes of
 	// texts and contents; then the write is not done. Only a Driver that is Atomic checks
 	// it.
 	Room func(bytes int) error
-	// Rehearsal, where not nil, has the write judged and then undone.
+	// Rehearsal, if not nil, has the write judged and then undone.
 	Rehearsal *Rehearsal
 }
 
 // Idempotency identifies a request by its idempotency key.
 type Idempotency struct {
 	Key string   // unique per api_key and client
-	Sum [32]byte // of what was asked
+	Sum [32]byte // checksum of the request
 	// Answer renders the answer that repetitions get.
 	Answer func(mapping.Record) []byte
-	// Life is how long repetitions get it; 0 for 24 hours.
+	// Life is how long repetitions get the answer; 0 for 24 hours.
 	Life time.Duration
-	// Begun says that the write was begun before and may have been done: it is answered
-	// with the stored answer, or fails with ErrUnsettled if there is none.
+	// Begun says that the write was begun before and may have been done: the write then
+	// fails with Replay, or with ErrUnsettled if no answer is stored.
 	Begun bool
 }
 
-// Replay is the error of a write that was done already. It has the stored answer.
+// Replay is the error of a write that was done before. It has the stored answer.
 type Replay struct{ Answer []byte }
 
 func (*Replay) Error() string { return "answered before" }
@@ -97,8 +97,8 @@ func (c *Client) resourceRules(ctx context.Context, tx Reader, change *Change) e
 }
 
 // ownRecordRules runs the parts of these rules that need only the record itself. They run
-// even if the administration enforces the business rules itself: it is never sent a write
-// that the record alone forbids.
+// even if the administration enforces the business rules itself: a write that the record alone
+// forbids is never sent.
 func (c *Client) ownRecordRules(ctx context.Context, tx Reader, change *Change) error {
 	return take(ctx, tx, change, c.ownRecord[change.Resource])
 }
@@ -140,7 +140,7 @@ func (c *Client) updateIn(ctx context.Context, tx Tx, client auth.Client, id int
 	}
 	asItIs := func() (mapping.Record, error) {
 		same, err := tx.Get(ctx, r, Query{Client: client, ID: id, Tagged: true})
-		return same, told(id, err)
+		return same, notFound(id, err)
 	}
 	patch := body.Record.Clone()
 	patch.Values[r.ID] = mapping.Value{}
@@ -156,7 +156,7 @@ func (c *Client) updateIn(ctx context.Context, tx Tx, client auth.Client, id int
 		return asItIs()
 	}
 	stored, err := tx.Update(ctx, client, before, c.derive(change))
-	return stored, told(id, err)
+	return stored, notFound(id, err)
 }
 
 // held reads the record that a write is about, locks it if it will be written, and judges
@@ -166,7 +166,7 @@ func (c *Client) held(ctx context.Context, tx Reader, client auth.Client, r *map
 	before, err := tx.Get(ctx, r, Query{Client: client, ID: id, ForUpdate: writes && !w.readsOnly(c), Tagged: w.Precondition != nil || w.Rehearsal != nil})
 	switch {
 	case err != nil:
-		return before, told(id, err)
+		return before, notFound(id, err)
 	case w.Precondition == nil && w.Rehearsal == nil:
 		return before, nil
 	}
@@ -180,7 +180,7 @@ func (c *Client) held(ctx context.Context, tx Reader, client auth.Client, r *map
 	return before, err
 }
 
-// seen is what is seen of a record; there is none after it was deleted.
+// seen is the visible part of a record; of a deleted record there is none.
 func (w *Write) seen(ctx context.Context, tx Reader, client auth.Client, rec mapping.Record) (mapping.Record, error) {
 	if w.Seen == nil || rec.Resource == nil {
 		return rec, nil
@@ -203,12 +203,12 @@ func (c *Client) Delete(ctx context.Context, client auth.Client, r *mapping.Reso
 		if err := judge(ctx, tx, change, steps...); err != nil {
 			return before, err
 		}
-		return mapping.Record{}, told(id, tx.Delete(ctx, client, before))
+		return mapping.Record{}, notFound(id, tx.Delete(ctx, client, before))
 	})
 	return err
 }
 
-// maxLooks is how often a write is judged at most, if its records keep changing.
+// maxLooks is how often a write is judged at most, if the records that it depends on keep changing.
 const maxLooks = 6
 
 // write runs f in a transaction, again if the records that it was judged by have changed,
@@ -230,7 +230,7 @@ func (c *Client) write(
 				}
 				if rec, err = f(ctx, tx); err != nil {
 					if _, refused := mapping.AsViolations(err); refused && !atomic {
-						// What stands in its way may be what was done under its key meanwhile.
+						// The violation may come from a write that was done under the same key meanwhile.
 						return cmp.Or(recalled(ctx, tx), err)
 					}
 					return err
@@ -259,19 +259,19 @@ func (c *Client) write(
 	return rec, err
 }
 
-// lookedEnough reports whether a write is not judged again after so many looks, and with
-// which error it ends.
+// lookedEnough reports whether a write ends after so many looks, and with which error. If
+// not, it is judged again.
 func lookedEnough(ctx context.Context, looks int, err error) (bool, error) {
 	if err == nil {
 		return true, nil
 	}
 	if known := (*StaleError)(nil); errors.As(err, &known) && looks > 1 {
-		return true, known.Told
+		return true, known.Fallback
 	}
 	return !errors.Is(err, ErrStale) || looks == maxLooks || ctx.Err() != nil, err
 }
 
-// recallIn is recall; a driver that is not atomic has asked the gateway's own store.
+// recallIn is recall; the answers of a driver that is not atomic are in the gateway's own store.
 func recallIn(ctx context.Context, tx Tx, client auth.Client, request *Idempotency, atomic bool) error {
 	err := recall(ctx, tx, client, request)
 	if isAnswer(err) && !atomic {
@@ -280,7 +280,7 @@ func recallIn(ctx context.Context, tx Tx, client auth.Client, request *Idempoten
 	return err
 }
 
-// recall fails with Replay where the same key was answered before.
+// recall fails with Replay if the same request was answered under the key before.
 func recall(ctx context.Context, tx Tx, client auth.Client, request *Idempotency) error {
 	if request == nil {
 		return nil

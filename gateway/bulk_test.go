@@ -200,7 +200,7 @@ func (t *bentTx) Create(ctx context.Context, client auth.Client, rec mapping.Rec
 	case err != nil:
 	case strings.HasPrefix(number, "STALE"):
 		t.b.stale++
-		err = &backend.StaleError{Told: duplicate, Err: backend.ErrStale}
+		err = &backend.StaleError{Fallback: duplicate, Err: backend.ErrStale}
 	case strings.HasPrefix(number, "LATE"):
 		t.atEnd = duplicate
 	}

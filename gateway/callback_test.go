@@ -60,7 +60,7 @@ func newLongFixture(t *testing.T, long ...Grant) *longFixture {
 // crowded has pages of changes that are all of others, before what is told.
 type crowded struct {
 	backend.Driver
-	backend.ChangeTeller
+	backend.ChangeFeed
 	pages map[string]backend.ChangesPage // by the cursor before them
 }
 

@@ -90,7 +90,7 @@ func followableParam(description string) param {
 // findFollowable finds the resources that can be followed, in the order of the model.
 func (r *routes) findFollowable(offer backend.Offer) (all []*mapping.Resource) {
 	for _, resource := range offer.Model.Resources {
-		if offer.Telling(resource) != backend.TellsNone && r.rightTo("GET", "/"+resource.Name).grant != "" {
+		if offer.Feed(resource) != backend.FeedNone && r.rightTo("GET", "/"+resource.Name).grant != "" {
 			all = append(all, resource)
 		}
 	}

@@ -36,7 +36,7 @@ func (g *Gateway) copyFor(x *Exchange) *backend.Copy {
 // tellAge says how old the copy is that the answer is from.
 func (x *Exchange) tellAge() {
 	from := x.Query.Copy
-	if from == nil || !from.Told {
+	if from == nil || !from.Used {
 		return
 	}
 	x.response.Header.Set("Age", strconv.FormatInt(int64(from.Age/time.Second), 10))

@@ -67,7 +67,7 @@ func (g *Gateway) cannotTake(r *mapping.Resource, field string, taken mapping.Fi
 			if !may(w.method, path) && path == "/vehicle" {
 				path = "/updatelicenseplate"
 			}
-			if why := g.o.Offer.TellsOf(r.Name, f, written, w.op); why != "" && may(w.method, path) {
+			if why := g.o.Offer.Reveals(r.Name, f, written, w.op); why != "" && may(w.method, path) {
 				return w.method + " " + path + " would tell of it: " + why
 			}
 		}

@@ -189,7 +189,7 @@ func (g *Gateway) describeModel(ctx context.Context, x *Exchange) error {
 		return mapping.Fail(mapping.RecordNotFound, mapping.Literal("name"), x.Item)
 	}
 	x.answerJSON(modelAnswer{
-		Name: resource.Name, PrimaryID: resource.Fields[resource.ID].Name, Fields: fields, Changes: string(g.o.Offer.Telling(resource)),
+		Name: resource.Name, PrimaryID: resource.Fields[resource.ID].Name, Fields: fields, Changes: string(g.o.Offer.Feed(resource)),
 		Deprecated: answerDeprecation(resource.Deprecated), Operations: x.deprecatedOperations(resource),
 	})
 	return nil

@@ -9,23 +9,23 @@ import (
 	"frontdesk/mapping"
 )
 
-// count is of this gateway, since it was started.
+// count counts for one resource, since this gateway was started.
 type count struct{ records, failures atomic.Int64 }
 
-// Scan is how changes of a resource are looked for.
+// Scan describes the polling of a resource.
 type Scan struct {
 	Resource string
-	// Records that this gateway has read for it, and Failures to read some.
+	// Records that this gateway has read, and Failures to read.
 	Records, Failures int64
-	// Clients that follow the resource, and the time since the last look at the records of
-	// the client whose last look is the longest ago; 0 where nobody follows.
+	// Clients that follow the resource. Age is the time since the last look, of the client for
+	// which it is longest ago; 0 if nobody follows.
 	Clients int64
 	Age     time.Duration
 	// Rate is how many records a second are read at most, as the sheet says.
 	Rate float64
 }
 
-// Scans tells of each resource how its changes are looked for.
+// Scans describes the polling of each resource that is followed.
 func (f *Follower) Scans(ctx context.Context) (all []Scan, err error) {
 	at := map[string]int{}
 	for _, r := range f.o.Sheet.Model.Resources {
@@ -48,7 +48,7 @@ func (f *Follower) Scans(ctx context.Context) (all []Scan, err error) {
 	return all, err
 }
 
-// State tells about how many changes are kept, and up to where they are told; see
+// State returns about how many changes are kept, and how far reports lag behind; see
 // sqlrecord.Changes.
 func (f *Follower) State(ctx context.Context) (kept int64, lag time.Duration, err error) {
 	return f.changes.State(ctx)

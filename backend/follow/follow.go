@@ -2,8 +2,8 @@
 // system as the mapping sheet says (changes), and compares each record with the version that
 // it saw before. If the system has a Journal, it reads only the records that the Journal names.
 //
-// The versions are in the gateway's own database, beside the IDs: one for each client that
-// follows a resource, and each record of it. A Follower reads through the driver, so it sees
+// The versions are in the gateway's own database, where the IDs are, too: one for each client
+// that follows a resource, and each record of it. A Follower reads through the driver, so it sees
 // what the client sees; it writes nothing into the system. Of several gateways one polls, and
 // all of them answer /changes.
 package follow
@@ -45,27 +45,27 @@ type Options struct {
 	Timeout time.Duration
 	// Lease is how long a gateway that is silent keeps the others from looking; default 15 s.
 	Lease time.Duration
-	// Log is told of looks that fail; nil for nobody.
+	// Log gets a line when a look fails; may be nil.
 	Log *zap.Logger
 }
 
-// Follower tells the changes of a system's records. It is safe for concurrent use.
+// Follower reports the changes of a system's records. It is safe for concurrent use.
 type Follower struct {
 	o         Options
 	db        sqlrecord.DB // for what no client waits for
 	resources map[string]*mapping.Resource
 	changes   *sqlrecord.Changes
 	holder    string                 // of the lease
-	wake      chan struct{}          // something new is followed
-	turns     map[bool]chan struct{} // of looks that a client waits for, and of others
-	wholes    map[bool]chan struct{} // a slot for each of these that reads all records
+	wake      chan struct{}          // receives when something new is followed
+	turns     map[bool]chan struct{} // true: for looks that a client waits for; false: for others
+	wholes    map[bool]chan struct{} // likewise, the slots for looks that read all records
 	counts    map[string]*count      // by resource
-	looks     atomic.Bool            // it has the lease, as far as it knows
-	known     atomic.Bool            // all is looked at that is followed
+	looks     atomic.Bool            // this gateway has the lease, as far as it knows
+	known     atomic.Bool            // every followed pair has its goroutine
 
-	mu    sync.Mutex
-	asked map[pair]time.Time       // when it was last noted that somebody asked
-	under map[string]chan struct{} // the pairs that are looked after, by key, each with what wakes it
+	mu        sync.Mutex
+	requested map[pair]time.Time       // when a client's last request was noted
+	under     map[string]chan struct{} // the pairs that have a goroutine, by key, and what wakes it
 
 	stop    context.CancelFunc
 	running sync.WaitGroup
@@ -81,43 +81,43 @@ func (p pair) values(more ...mapping.Value) []mapping.Value {
 	return append([]mapping.Value{mapping.IntValue(p.client.ID), mapping.TextValue(p.resource.Name)}, more...)
 }
 
-// Looks reports whether it is this one of several gateways that looks.
+// Looks reports whether this is the gateway, of several, that looks for changes.
 func (f *Follower) Looks() bool { return f.looks.Load() }
 
-// Teller makes a driver that embeds it a backend.ChangeTeller. Without a Follower it tells nothing.
-type Teller struct{ *Follower }
+// Source makes a driver that embeds it a backend.ChangeFeed. Without a Follower it reports nothing.
+type Source struct{ *Follower }
 
-var _ backend.ChangeTeller = Teller{}
+var _ backend.ChangeFeed = Source{}
 
-// TellBy has a Follower tell, nil for nobody. It is called before the driver is used.
-func (t *Teller) TellBy(f *Follower) { t.Follower = f }
+// SetFollower sets what reports the changes, nil for nothing. It is called before the driver is used.
+func (t *Source) SetFollower(f *Follower) { t.Follower = f }
 
-// Tells implements backend.ChangeTeller.
-func (f *Follower) Tells(r *mapping.Resource) backend.Telling {
+// Feed implements backend.ChangeFeed.
+func (f *Follower) Feed(r *mapping.Resource) backend.Feed {
 	if f == nil {
-		return backend.TellsNone
+		return backend.FeedNone
 	}
-	return Tells(f.o.Sheet)(r)
+	return Feeds(f.o.Sheet)(r)
 }
 
-// Tells is what a sheet says that is told of a resource.
-func Tells(sh *sheet.Sheet) func(*mapping.Resource) backend.Telling {
-	return func(r *mapping.Resource) backend.Telling {
+// Feeds returns which changes of a resource a sheet has reported.
+func Feeds(sh *sheet.Sheet) func(*mapping.Resource) backend.Feed {
+	return func(r *mapping.Resource) backend.Feed {
 		switch c := sh.Changes(r); {
 		case c.By == "":
-			return backend.TellsNone
+			return backend.FeedNone
 		case c.TellsDeletions():
-			return backend.TellsAll
+			return backend.FeedAll
 		default:
-			return backend.TellsWithoutDeletions
+			return backend.FeedWithoutDeletions
 		}
 	}
 }
 
-// keepDefault is how long cursors are good where nothing is said.
+// keepDefault is the default of Options.Keep.
 const keepDefault = 90 * 24 * time.Hour
 
-// eachKind has so many slots for looks that a client waits for, and for others.
+// eachKind makes slots for looks that a client waits for (true), and as many for others.
 func eachKind(slots int) map[bool]chan struct{} {
 	return map[bool]chan struct{}{true: make(chan struct{}, slots), false: make(chan struct{}, slots)}
 }
@@ -126,7 +126,7 @@ func eachKind(slots int) map[bool]chan struct{} {
 // changes for no resource. The caller closes the Follower, before the driver and the database.
 func Open(ctx context.Context, o Options) (*Follower, error) {
 	f := &Follower{
-		o: o, db: sqlrecord.Reserved(o.DB), resources: map[string]*mapping.Resource{}, counts: map[string]*count{}, asked: map[pair]time.Time{},
+		o: o, db: sqlrecord.Reserved(o.DB), resources: map[string]*mapping.Resource{}, counts: map[string]*count{}, requested: map[pair]time.Time{},
 		wake: make(chan struct{}, 1), turns: eachKind(1), wholes: eachKind(mostWhole), under: map[string]chan struct{}{},
 	}
 	f.o.Keep, f.o.Timeout = cmp.Or(o.Keep, keepDefault), cmp.Or(o.Timeout, 30*time.Second)
@@ -161,7 +161,7 @@ func Open(ctx context.Context, o Options) (*Follower, error) {
 	return f, nil
 }
 
-// Close ends the looking and waits for it. It is nothing to a nil Follower.
+// Close stops the goroutines and waits for them. A nil Follower has none.
 func (f *Follower) Close() error {
 	if f != nil {
 		f.stop()
@@ -170,8 +170,8 @@ func (f *Follower) Close() error {
 	return nil
 }
 
-// Changes implements backend.ChangeTeller. A client that begins waits until all records
-// have been read once; if that takes too long it is told to try again.
+// Changes implements backend.ChangeFeed. The first request of a client waits until
+// all records have been read once; if that takes too long, it fails with a Retry-After.
 func (f *Follower) Changes(ctx context.Context, q backend.ChangesQuery) (backend.ChangesPage, error) {
 	if q.Begin {
 		if err := f.follow(ctx, q.Client, q.Resources); err != nil {
@@ -184,8 +184,8 @@ func (f *Follower) Changes(ctx context.Context, q backend.ChangesQuery) (backend
 	return page, own(err)
 }
 
-// own marks an error of the gateway's own database; those of the driver are not, and
-// answers stay what they are.
+// own marks an error as one of the gateway's own database, unless it is an answer or comes
+// from the driver.
 func own(err error) error {
 	if _, answer := mapping.AsViolations(err); err == nil || answer || errors.Is(err, errDriver) || errors.Is(err, backend.ErrBusy) {
 		return err
@@ -196,7 +196,7 @@ func own(err error) error {
 // errDriver says that the system could not be read.
 var errDriver = errors.New("read the records that have changed")
 
-// eachOf reads records of a page of changes, as they are now.
+// eachOf reads the records of a page of changes as they are now.
 func (f *Follower) eachOf(ctx context.Context, client auth.Client, r *mapping.Resource, ids []int32, each func(mapping.Record)) error {
 	for _, id := range ids {
 		rec, err := f.o.Reader.Get(ctx, r, backend.Query{Client: client, ID: id, Fields: r.ListFields()})
@@ -211,7 +211,7 @@ func (f *Follower) eachOf(ctx context.Context, client auth.Client, r *mapping.Re
 	return nil
 }
 
-// Digest implements backend.ChangeTeller: of the records as they were last seen.
+// Digest implements backend.ChangeFeed, by the records as they were last seen.
 func (f *Follower) Digest(ctx context.Context, r *mapping.Resource, q backend.DigestQuery) (backend.Digest, error) {
 	if err := f.follow(ctx, q.Client, []*mapping.Resource{r}); err != nil {
 		return backend.Digest{}, err
@@ -253,7 +253,7 @@ func (s states) Each(ctx context.Context, c sqlrecord.Conn, q backend.DigestQuer
 // anyID is the highest ID there can be.
 const anyID = 1<<31 - 1
 
-// momentOf is a moment as it was stored.
+// momentOf converts a stored moment.
 func momentOf(v mapping.Value) mapping.Value {
 	if v.Kind() == mapping.KindNull {
 		return v
@@ -261,7 +261,7 @@ func momentOf(v mapping.Value) mapping.Value {
 	return mapping.TimeValue(time.UnixMilli(v.Int()))
 }
 
-// numbers are so many result columns.
+// numbers are n result columns.
 func numbers(n int) []sqlrecord.Column { return slices.Repeat([]sqlrecord.Column{sqlrecord.Number}, n) }
 
 // key names a pair.

@@ -17,24 +17,23 @@ type Reader interface {
 	Journal
 }
 
-// Journal is what the system itself says of which records have changed. Positions are
-// texts of the Reader's own, never empty.
+// Journal is the system's own record of changes. Positions are opaque texts, never empty.
 type Journal interface {
-	// Position is where the journal of a resource ends: what is noted from now on is behind that.
+	// Position returns the end of a resource's journal: later entries are behind it.
 	Position(ctx context.Context, r *mapping.Resource, client auth.Client) (at string, err error)
-	// Entries returns what is noted behind a position, about as many as most; behind "" from the
-	// beginning. It fails with ErrPositionGone where the system no longer knows that. Of a resource by version the
-	// position is a time (milliseconds since 1970), and the entries are what was marked as
-	// deleted since then.
+	// Entries returns about most entries behind a position; from the beginning, if that is "". It
+	// fails with ErrPositionGone if the system no longer has all of them. For a resource that is
+	// followed by version, the position is a time (milliseconds since 1970), and the entries are
+	// the records that were marked as deleted since then.
 	Entries(ctx context.Context, r *mapping.Resource, client auth.Client, after string, most int) (Entries, error)
-	// Named reads the records that entries name, as the client sees them now, and the IDs of
-	// others that he may have seen before, as far as they have any.
+	// Named reads the records that entries name, as the client sees them now. Of named records
+	// that it does not see now, but may have seen before, Named returns the IDs, if they have any.
 	Named(ctx context.Context, r *mapping.Resource, client auth.Client, keys [][]string) (records []mapping.Record, others []int32, err error)
 }
 
 // Entries are a page of a journal.
 type Entries struct {
-	Keys   [][]string // of records that have changed or gone, each once
+	Keys   [][]string // the keys of records that have changed or gone, each once
 	Others []int32    // the IDs of records that have gone
 	// Nameless are the entries that name no record.
 	Nameless int
@@ -42,7 +41,7 @@ type Entries struct {
 	More     bool
 }
 
-// ErrPositionGone says that a journal does not go back so far.
+// ErrPositionGone says that a journal does not go back to a position.
 var ErrPositionGone = errors.New("the system no longer knows what has changed since")
 
 // entries reads the journal, page by page, and notes the records that it names.
@@ -74,7 +73,7 @@ func (l *look) turnPage(ctx context.Context) (Entries, error) {
 	if l.late() {
 		return Entries{}, ErrPositionGone
 	}
-	asked := time.Now()
+	began := time.Now()
 	page, err := l.f.o.Reader.Entries(ctx, l.resource, l.client, l.at, l.how.Page)
 	if err == nil && page.More && page.Next == l.at {
 		err = fmt.Errorf("the journal of %s goes on where it began", l.resource.Name)
@@ -82,7 +81,7 @@ func (l *look) turnPage(ctx context.Context) (Entries, error) {
 	if err != nil {
 		return page, fmt.Errorf("%w: %w", errDriver, err)
 	}
-	l.turned = asked
+	l.turned = began
 	return page, nil
 }
 

@@ -22,22 +22,22 @@ type look struct {
 	reach
 	f       *Follower
 	how     sheet.Changes
-	at      string    // how far its journal was read
-	turned  time.Time // when the system was known to have all behind that last
-	anew    bool      // a position in the journal is taken before all records are read
+	at      string    // the position up to which the journal was read
+	turned  time.Time // when the system was last known to have all entries behind that
+	anew    bool      // the journal begins anew, at a position taken before all records are read
 	pass    int64     // the number of the look, or of a part of it
-	first   bool      // nobody has a cursor yet: it is waited for
-	whole   bool      // all records are read
-	inside  bool      // it is one of mostWhole
-	highest int64     // modified_at that was seen by now
-	present int64     // when it began
-	seen    []int32   // where all are read: 4 bytes for each record
-	lists   portion   // records of a list, and those that are read one by one
+	first   bool      // nobody has a cursor yet: clients wait for this look
+	whole   bool      // the look reads all records
+	inside  bool      // the look has one of the mostWhole slots
+	highest int64     // modified_at that was seen so far
+	present int64     // when the look began, by the database's clock
+	seen    []int32   // the IDs that a whole look has read: 4 bytes for each record
+	lists   portion   // for records of a list, and for those that are read one by one
 	singles portion
 }
 
-// look looks at a pair. It ends when that has succeeded, nobody follows the pair any more, another
-// gateway has the lease or ctx ends.
+// look looks for changes of a pair. It ends when it has succeeded, nobody follows the pair any more,
+// another gateway has the lease, or ctx ends.
 func (f *Follower) look(ctx context.Context, p pair) error {
 	how := f.o.Sheet.Changes(p.resource)
 	l := &look{pair: p, f: f, how: how, first: true, lists: portion(how.Page), singles: 1} // first: until start knows
@@ -78,9 +78,9 @@ func (l *look) changes(ctx context.Context) error {
 	return err
 }
 
-// step does a part of a look in its turn, and again until it succeeds.
+// step waits for its turn and does a part of a look, again and again until that succeeds.
 func (l *look) step(ctx context.Context, do func(context.Context) error) error {
-	var told time.Time
+	var logged time.Time
 	for failures := 1; ; failures++ {
 		err := l.turn(ctx, do)
 		switch {
@@ -90,29 +90,29 @@ func (l *look) step(ctx context.Context, do func(context.Context) error) error {
 			return ctx.Err()
 		}
 		l.f.counts[l.resource.Name].failures.Add(1)
-		if time.Since(told) > 10*time.Minute {
-			told = time.Now()
+		if time.Since(logged) > 10*time.Minute {
+			logged = time.Now()
 			l.f.o.Log.Error("changes cannot be looked for; it is tried again", append(l.fields(), zap.Int("failures", failures), zap.Error(err))...)
 		}
 		inside := l.inside
-		l.leave() // others go on meanwhile
+		l.leave() // lets others go on meanwhile
 		sleep(ctx, min(time.Minute, time.Second<<min(failures, 6)), nil)
 		if inside {
 			if err := l.enter(ctx); err != nil {
 				return err
 			}
 		}
-		// The client may have another name by now, by which it succeeds.
+		// The client may have a new name by now, with which the next try succeeds.
 		if now, err := l.f.pairs(ctx, "client_id = ?1 AND resource = ?2", l.values()...); err == nil && len(now) > 0 {
 			l.client = now[0].client
 		}
 	}
 }
 
-// mostWhole is how many looks at all records are under way at most, since each remembers what it has seen.
+// mostWhole is how many whole looks run at most, since each remembers what it has seen.
 const mostWhole = 16
 
-// enter waits until there are fewer.
+// enter waits for a slot of mostWhole.
 func (l *look) enter(ctx context.Context) error {
 	select {
 	case l.f.wholes[l.first] <- struct{}{}:
@@ -130,8 +130,8 @@ func (l *look) leave() {
 	}
 }
 
-// turn does a part of a look as soon as no other one reads. Those that clients wait for have a turn of
-// their own.
+// turn does a part of a look as soon as no other look reads. Looks that clients wait for take turns
+// of their own.
 func (l *look) turn(ctx context.Context, do func(context.Context) error) error {
 	turn := l.f.turns[l.first]
 	select {
@@ -221,11 +221,11 @@ func (l *look) listed(ctx context.Context, q backend.Query) (page backend.Page, 
 	return page, nil
 }
 
-// portion is how many records are read at once: as many as there is ample time for. After a failure
-// it is one, so that what can be read is noted before what cannot.
+// portion is how many records are read at once: it doubles while there is ample time. After a failure it
+// is 1, so that the readable records before a broken one are noted.
 type portion int
 
-// read has a portion read, of so many at most, in the time that there is.
+// read reads a portion, and adjusts it: of is the time there is, most the largest portion.
 func (p *portion) read(of time.Duration, most int, read func(n int) error) error {
 	n, began := *p, time.Now()
 	*p = 1
@@ -239,8 +239,8 @@ func (p *portion) read(of time.Duration, most int, read func(n int) error) error
 	return err
 }
 
-// sweep looks for records that were there before and that the look has not seen. One that is there
-// all the same was passed over by its paging, and stays.
+// sweep notes the records as gone that were seen before but not by this look. A record that still
+// exists was skipped by paging, and stays.
 func (l *look) sweep(ctx context.Context) error {
 	slices.Sort(l.seen)
 	var missing []int32
@@ -268,12 +268,11 @@ func (l *look) sweep(ctx context.Context) error {
 	return err
 }
 
-// readsAtOnce is how many records that are read one by one are noted together at most.
+// readsAtOnce is how many records that are read one by one are noted in one transaction at most.
 const readsAtOnce = 25
 
-// singly does something with the next of n records that are read one by one, until all are done. What
-// is read is newer than all that was noted before, be it in this look; what others note meanwhile is
-// newer still, and has a look of its own.
+// singly calls some for n records, portion by portion; some reads them one by one. Each portion is a pass
+// of its own, so what it reads counts as newer than all that was noted before, also by this look.
 func (l *look) singly(ctx context.Context, n int, some func(ctx context.Context, from, to int) error) error {
 	for from := 0; from < n; {
 		err := l.step(ctx, func(ctx context.Context) error {
@@ -296,7 +295,7 @@ func (l *look) singly(ctx context.Context, n int, some func(ctx context.Context,
 	return nil
 }
 
-// nextPass has what was noted so far be older than what a look reads from now on.
+// nextPass begins a pass: what was noted so far is older than what the look reads from now on.
 func (l *look) nextPass(ctx context.Context) error {
 	n, err := sqlrecord.Change(ctx, l.f.db, `UPDATE followed SET pass = ?4 WHERE client_id = ?1 AND resource = ?2 AND pass = ?3`,
 		l.values(mapping.IntValue(l.pass), mapping.IntValue(l.pass+1))...)
@@ -309,7 +308,7 @@ func (l *look) nextPass(ctx context.Context) error {
 	return err
 }
 
-// gone notes those of some records that were seen before and are there no more.
+// gone notes which of some records were seen before and no longer exist.
 func (l *look) gone(ctx context.Context, ids []int32) error {
 	return l.singly(ctx, len(ids), func(ctx context.Context, from, to int) error { return l.goneOf(ctx, ids[from:to]) })
 }
@@ -321,7 +320,7 @@ func (l *look) goneOf(ctx context.Context, ids []int32) error {
 	}
 	var gone []sighting
 	for _, id := range ids {
-		if before[id].kind != backend.RecordUpdated { // it was not there
+		if before[id].kind != backend.RecordUpdated { // the record was not there before
 			continue
 		}
 		_, err := l.f.o.Reader.Get(ctx, l.resource, backend.Query{Client: l.client, ID: id, Fields: []int{l.resource.ID}})

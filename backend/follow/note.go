@@ -16,7 +16,7 @@ type sighting struct {
 	version  int64
 	modified mapping.Value
 	kind     backend.ChangeKind
-	own      bool // the gateway has written it
+	own      bool // the gateway itself wrote the record
 }
 
 func sightingOf(rec mapping.Record, kind backend.ChangeKind) sighting {
@@ -27,7 +27,7 @@ func sightingOf(rec mapping.Record, kind backend.ChangeKind) sighting {
 	return s
 }
 
-// gone is 1 for a record that has gone, as the table has it.
+// gone is the column of that name: 1 for a record that has gone.
 func (s sighting) gone() int64 {
 	if s.kind == backend.RecordDeleted {
 		return 1
@@ -35,26 +35,25 @@ func (s sighting) gone() int64 {
 	return 0
 }
 
-// versionOf is what changes with every change of a record.
+// versionOf is a number that changes with every change of a record.
 func versionOf(rec mapping.Record) int64 {
 	if rec.Version != 0 {
 		return rec.Version
 	}
 	sum := fnv.New64a()
-	_, _ = sum.Write(rec.AppendJSON(nil, rec.Resource.ListFields())) // it never fails
+	_, _ = sum.Write(rec.AppendJSON(nil, rec.Resource.ListFields())) // a hash never fails
 	return int64(sum.Sum64() >> 1)
 }
 
 var (
-	// errLost says that another gateway looks by now.
+	// errLost says that another gateway has the lease.
 	errLost = errors.New("another gateway looks after changes")
 	// errLeft says that nobody follows a resource any more.
 	errLeft = errors.New("nobody follows it any more")
 )
 
-// note stores what was seen and tells what is new of it, in one transaction. In a look (not
-// nil) it is told only as long as this gateway is the one that looks, and, unless the look
-// is the first, of which nobody has a cursor yet.
+// note stores what was seen and reports what is new of it, in one transaction. For a look (in is
+// not nil) it needs the lease. The first look reports nothing, since nobody has a cursor yet.
 func (f *Follower) note(ctx context.Context, p pair, in *look, all []sighting) error {
 	if len(all) == 0 {
 		return nil
@@ -87,13 +86,13 @@ func (f *Follower) note(ctx context.Context, p pair, in *look, all []sighting) e
 	})
 }
 
-// store stores what was seen. What changed while a look is under way, that look may have
-// seen as it was before: then it does not tell that the record has gone, or is there again.
+// store stores what was seen. A look may have seen an older state of a record that changed
+// during the look: then it must not report that the record has gone, or is there again.
 func (f *Follower) store(ctx context.Context, c sqlrecord.Conn, p pair, pass int64, s sighting) (changed bool, err error) {
 	newer := `followed_record.pass < excluded.pass`
 	switch {
 	case s.own && s.kind == backend.RecordUpdated:
-		newer = `FALSE` // it may be noted after a deletion that came after it
+		newer = `FALSE` // the note of an update may come after that of a later deletion
 	case s.own:
 		newer = `TRUE`
 	}
@@ -124,8 +123,8 @@ func (f *Follower) lastSeen(ctx context.Context, p pair, ids []int32) (map[int32
 	})
 }
 
-// newsAfter is a record that is there, and whether it is not as it was seen before; was is nothing where it
-// was not.
+// newsAfter compares the sighting of an existing record with the last one, zero for none. It reports
+// whether the record is new or has changed, and returns the sighting with that kind.
 func (s sighting) newsAfter(was sighting) (sighting, bool) {
 	if was.kind != backend.RecordUpdated {
 		return s, true
@@ -135,7 +134,7 @@ func (s sighting) newsAfter(was sighting) (sighting, bool) {
 	return s, !same
 }
 
-// noteNews notes those of some records that are not as they were seen last.
+// noteNews notes which of some records have changed since they were last seen.
 func (l *look) noteNews(ctx context.Context, records []mapping.Record) error {
 	ids := make([]int32, len(records))
 	for i, rec := range records {

@@ -18,10 +18,10 @@ const (
 	// beginWait is how long the first request of a client waits at most for the first read of
 	// all its records. If that takes longer, beginAgain is the Retry-After.
 	beginWait, beginAgain = 5 * time.Second, 10 * time.Second
-	// firstLook and longestLook are the shortest and the longest pause while it waits.
+	// firstLook and longestLook are the shortest and the longest pause of that wait.
 	firstLook, longestLook = 5 * time.Millisecond, 250 * time.Millisecond
-	// askedAgain is how old the note of a client's last request may become before it is renewed.
-	askedAgain = time.Hour
+	// requestRenewal is how old the note of a client's last request may become before it is renewed.
+	requestRenewal = time.Hour
 )
 
 // follow begins to follow resources for a client, and waits until their changes are noted.
@@ -46,8 +46,8 @@ func (f *Follower) follow(ctx context.Context, client auth.Client, resources []*
 	}
 }
 
-// begin notes who follows what. What was ready before the clock of the database was set back
-// is ready now: the cursor that is given out next has that time.
+// begin notes who follows what. A ready_at in the future is of before the database's clock was
+// set back; it becomes the present, which is the time in the next cursor.
 func (f *Follower) begin(ctx context.Context, client auth.Client, resources []*mapping.Resource) error {
 	err := f.db.Write(ctx, func(c sqlrecord.Conn) error {
 		for _, r := range resources {
@@ -72,16 +72,16 @@ func awaken(sleeper chan<- struct{}) {
 	}
 }
 
-// touch notes now and then that a client asks, and by which name: what nobody asks for is not followed
-// any longer.
+// touch notes now and then that a client still asks for changes, and its name: resources that nobody
+// asks for are no longer followed.
 func (f *Follower) touch(ctx context.Context, client auth.Client, resources []*mapping.Resource) error {
 	now := time.Now()
 	var stale []*mapping.Resource
 	f.mu.Lock()
 	for _, r := range resources {
-		if p := (pair{client, r}); now.Sub(f.asked[p]) > min(askedAgain, f.o.Keep/4) {
+		if p := (pair{client, r}); now.Sub(f.requested[p]) > min(requestRenewal, f.o.Keep/4) {
 			stale = append(stale, r)
-			f.asked[p] = now
+			f.requested[p] = now
 		}
 	}
 	f.mu.Unlock()
@@ -111,8 +111,8 @@ func (f *Follower) readySince(ctx context.Context, c sqlrecord.Conn, q backend.C
 	return !slices.ContainsFunc(q.Resources, func(r *mapping.Resource) bool { return !slices.Contains(ready, r.Name) }), err
 }
 
-// pairs returns those that fulfil a condition, of the resources that the sheet follows. Others may be
-// left of an earlier sheet.
+// pairs returns the pairs that fulfil a condition. It leaves out resources that only an earlier sheet
+// followed.
 func (f *Follower) pairs(ctx context.Context, where string, args ...mapping.Value) (all []pair, err error) {
 	err = f.db.Read(ctx, func(c sqlrecord.Conn) error {
 		all = nil
@@ -129,10 +129,10 @@ func (f *Follower) pairs(ctx context.Context, where string, args ...mapping.Valu
 // forgetAtOnce bounds how many rows one transaction removes.
 const forgetAtOnce = 1000
 
-// forget ends to follow what nobody asks for any more, and removes what no cursor is good for.
+// forget stops following what nobody asks for any more, and removes what no valid cursor needs.
 func (f *Follower) forget(ctx context.Context) error {
 	d := f.o.DB.Dialect()
-	late := mapping.IntValue((f.o.Keep + askedAgain).Milliseconds())
+	late := mapping.IntValue((f.o.Keep + requestRenewal).Milliseconds())
 	_, err := sqlrecord.Change(ctx, f.db, `DELETE FROM followed WHERE asked_at < `+d.Present+` - ?1`, late)
 	for n := int64(forgetAtOnce); err == nil && n == forgetAtOnce; {
 		n, err = sqlrecord.Change(ctx, f.db, `DELETE FROM followed_record WHERE (client_id, resource, id) IN (SELECT client_id, resource, id FROM followed_record r

@@ -17,17 +17,17 @@ type place struct {
 	markedAt, unsettled int64
 }
 
-// reach is how far records were read by their modified_at: the one that the next look goes back from, the
-// highest that was seen and when it was seen first, and the one up to which all was read after it had
-// settled, 0 for none; see the table followed.
+// reach is how far records were read, by modified_at: since is where the next look goes back from, high
+// the highest that was seen, at highAt for the first time; up to final, 0 for none, everything was read
+// after it had settled. See the table followed.
 type reach struct{ since, high, highAt, final int64 }
 
-// sameMoment is how long another change may get the same modified_at, besides what the sheet says: for as
-// long as the unit lasts that the column counts by, which is a day of 25 hours at most.
+// sameMoment is how long later changes may get the same modified_at, in addition to the sheet's settle: for
+// one unit of the column, which is a day of 25 hours at most.
 const sameMoment = 25 * time.Hour
 
-// start begins a look. The first one is newer than what may be left of an earlier time that the
-// pair was followed.
+// start begins a look. The pass of a first look is higher than any that is left from when the pair was
+// followed before.
 func (l *look) start(ctx context.Context) error {
 	n, w := sqlrecord.Number, sqlrecord.Words
 	return l.f.db.Write(ctx, func(c sqlrecord.Conn) error {
@@ -50,9 +50,8 @@ func (l *look) start(ctx context.Context) error {
 	})
 }
 
-// begins decides what a look reads. It reads all records although the system has a journal where it is
-// the first, or the position is lost; and once more, when the writes that were under way at that position
-// have ended.
+// begins decides what a look reads. With a journal it reads all records only if it is the first look or
+// the position is lost, and once more after the writes that were under way at that position have ended.
 func (l *look) begins(wholeAt int64) {
 	ago := l.present - wholeAt // negative if the clock was set back
 	late := l.how.Deletions > 0 && (ago < 0 || ago >= l.how.Deletions.Milliseconds())
@@ -63,18 +62,18 @@ func (l *look) begins(wholeAt int64) {
 	}
 }
 
-// settled reports whether all writes that were under way at the mark have ended, where they take so long at most.
+// settled reports whether all writes that were under way at the mark have ended, if none takes longer than settle.
 func (p place) settled(present int64, settle time.Duration) bool {
 	return present >= p.markedAt+settle.Milliseconds()
 }
 
-// rereads reports whether all records are to be read once more, since writes were under way when the journal
-// was begun with.
+// rereads reports whether all records must be read once more, since writes were under way when the
+// journal's first position was taken.
 func (p place) rereads(present int64, settle time.Duration) bool {
 	return p.unsettled == 1 && p.settled(present, settle)
 }
 
-// begun is the place after all records have been read, with a position that was taken before.
+// begun is the place after all records were read, with a position that was taken before.
 func begun(position string, now int64, settle time.Duration) place {
 	p := place{position: position, mark: position, markedAt: now}
 	if settle > 0 {
@@ -83,7 +82,7 @@ func begun(position string, now int64, settle time.Duration) place {
 	return p
 }
 
-// reread is the place after all records have been read once more, in a look that began at a moment.
+// reread is the place after all records were read once more, in a look that began at began.
 func (p place) reread(began int64, settle time.Duration) place {
 	if p.settled(began, settle) {
 		p.unsettled = 0
@@ -91,9 +90,8 @@ func (p place) reread(began int64, settle time.Duration) place {
 	return p
 }
 
-// readTo is the place after the journal has been read to a position, in a look that began at one moment of
-// the database's clock and has ended at another. It goes on to the mark once all has settled that was under
-// way there.
+// readTo is the place after the journal was read to a position, in a look from began to now, by the
+// database's clock. The place moves on to the mark once all writes have settled that were under way there.
 func (p place) readTo(position string, began, now int64, settle time.Duration) place {
 	switch {
 	case settle == 0:
@@ -104,7 +102,7 @@ func (p place) readTo(position string, began, now int64, settle time.Duration) p
 	return p
 }
 
-// placed is where the next look begins.
+// placed is the place where the next look begins.
 func (l *look) placed(now int64) place {
 	switch {
 	case !l.how.IsTold():
@@ -117,11 +115,11 @@ func (l *look) placed(now int64) place {
 	return l.readTo(l.at, l.present, now, l.how.Settle)
 }
 
-// late reports whether the system may have forgotten what has changed since it was asked last.
+// late reports whether the system may no longer have all entries since the journal was last read.
 func (l *look) late() bool { return l.how.Keeps > 0 && time.Since(l.turned) > l.how.Keeps }
 
-// unitOf is the longest unit that the column of a modified_at may count by: a day, where it is midnight
-// somewhere. A change that shows late may have one that is a unit lower.
+// unitOf is the longest unit that the column of a modified_at may count by: a day, if the value is
+// midnight in some zone. A change that becomes visible late may have a modified_at that is one unit lower.
 func unitOf(modified int64) time.Duration {
 	for _, unit := range []struct{ of, may time.Duration }{{15 * time.Minute, sameMoment}, {time.Minute, time.Minute}, {time.Second, time.Second}} {
 		if modified%unit.of.Milliseconds() == 0 {
@@ -131,7 +129,8 @@ func unitOf(modified int64) time.Duration {
 	return 0
 }
 
-// from is the modified_at that a look by version begins with, where a change may take so long to show.
+// from is the modified_at from which a look by version reads, if changes become visible after settle at
+// the latest.
 func (r reach) from(settle time.Duration) int64 {
 	from := r.since - (settle + unitOf(r.since)).Milliseconds()
 	if r.final > 0 {
@@ -140,9 +139,9 @@ func (r reach) from(settle time.Duration) int64 {
 	return from
 }
 
-// ended is the reach after a look that began at one moment of the database's clock, has ended at another,
-// and has seen a highest modified_at. The next one goes back from the one that this look began with: what
-// changed meanwhile, it may have passed before.
+// ended is the reach after a look from began to now, by the database's clock, that saw a highest
+// modified_at. The next look goes back from the highest before this look, because a record may have
+// changed during the look after its place was passed.
 func (r reach) ended(began, now, highest int64, settle time.Duration) reach {
 	next := reach{since: r.high, high: highest, highAt: r.highAt, final: r.final}
 	if began-r.highAt > (settle + sameMoment).Milliseconds() {

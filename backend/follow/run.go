@@ -15,20 +15,20 @@ import (
 const (
 	// leaseLife is the default of Options.Lease.
 	leaseLife = 15 * time.Second
-	// releaseTime bounds the giving back of the lease when the program stops.
+	// releaseTime bounds the release of the lease when the program stops.
 	releaseTime = 5 * time.Second
-	// newEvery is how often it is asked who has begun to follow something, and forgetEvery how often
-	// what nobody needs any more is removed.
+	// newEvery is how often new followers are looked for, and forgetEvery how often what nobody needs
+	// any more is removed.
 	newEvery, forgetEvery = time.Second, time.Hour
 )
 
-// rounds is what the goroutine that has the lease knows.
+// rounds is the state of the goroutine that keeps the lease.
 type rounds struct {
 	renewed, forgot time.Time
 	following       sync.WaitGroup
 }
 
-// run has all that is followed looked at while no other gateway does, until ctx ends.
+// run looks for changes of all followed pairs while this gateway has the lease, until ctx ends.
 func (f *Follower) run(ctx context.Context) {
 	var r rounds
 	defer f.release()
@@ -57,8 +57,8 @@ func sleep(ctx context.Context, pause time.Duration, wake <-chan struct{}) {
 	}
 }
 
-// round keeps the lease, and begins to look at what is followed: at all that is, where this gateway
-// did not have the lease or something has failed, and else at what is new.
+// round renews the lease, and starts a goroutine for each new pair; if this gateway has just got the
+// lease, or a goroutine has ended, for each pair that has none.
 func (f *Follower) round(ctx context.Context, r *rounds) error {
 	which := "ready_at = 0"
 	if !f.looks.Load() || !f.known.Load() || time.Since(r.renewed) >= f.o.Lease/3 {
@@ -93,8 +93,8 @@ func (f *Follower) round(ctx context.Context, r *rounds) error {
 	return err
 }
 
-// attend looks at a pair again and again, as long as somebody follows it and this gateway has the
-// lease.
+// attend looks for changes of a pair again and again, while somebody follows it and this gateway has
+// the lease.
 func (f *Follower) attend(ctx context.Context, p pair, wake <-chan struct{}) {
 	var err error
 	for err == nil && ctx.Err() == nil {
@@ -108,11 +108,11 @@ func (f *Follower) attend(ctx context.Context, p pair, wake <-chan struct{}) {
 	f.mu.Lock()
 	delete(f.under, p.key())
 	f.mu.Unlock()
-	f.known.Store(false) // it begins again where it is followed, and this gateway has the lease
+	f.known.Store(false) // the next round starts it again, if it is followed and the lease is kept
 }
 
-// due is how long there is to the next look at a pair. One that is further ahead than the pause between
-// two was noted before the clock of the database was set back, and is due now.
+// due is the time until the next look at a pair. If that is longer than the pause between looks, the
+// database's clock was set back, and the look is due now.
 func (f *Follower) due(ctx context.Context, p pair) (wait time.Duration, err error) {
 	err = f.db.Read(ctx, func(c sqlrecord.Conn) error {
 		row, err := sqlrecord.One(ctx, c, `SELECT next_at - `+f.o.DB.Dialect().Present+` FROM followed WHERE client_id = ?1 AND resource = ?2`, numbers(1), p.values()...)
@@ -130,9 +130,9 @@ func (f *Follower) due(ctx context.Context, p pair) (wait time.Duration, err err
 	return wait, err
 }
 
-// renew takes the lease, or keeps it, in the transaction of a connection. It fails with
-// errLost where another gateway has it. One that ends later than it can was taken before the
-// clock of the database was set back: it has ended, too.
+// renew takes or renews the lease, in a transaction. It fails with errLost if another gateway has
+// the lease. A lease that ends later than is possible was taken before the database's clock was
+// set back, and counts as ended.
 func (f *Follower) renew(ctx context.Context, c sqlrecord.Conn) error {
 	present := f.o.DB.Dialect().Present
 	n, err := c.Exec(ctx, `INSERT INTO follow_lease (one, holder, until) VALUES (1, ?1, `+present+` + ?2)
@@ -144,7 +144,7 @@ func (f *Follower) renew(ctx context.Context, c sqlrecord.Conn) error {
 	return err
 }
 
-// release gives the lease back. Where that fails it ends by itself.
+// release gives the lease back. If that fails, the lease ends by itself.
 func (f *Follower) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), releaseTime)
 	defer cancel()

@@ -12,12 +12,12 @@ import (
 	"frontdesk/mapping"
 )
 
-// noteWait bounds how long a write that is done waits until it is noted.
+// noteWait bounds how long a finished write waits to be noted.
 const noteWait = 5 * time.Second
 
-// Telling runs a write of the driver, and notes what it has changed as soon as that is done. What cannot
-// be noted, the next look finds.
-func (f *Follower) Telling(ctx context.Context, do func(backend.Tx) error, write func(func(backend.Tx) error) error) error {
+// WriteNoted runs a write of the driver, and then notes at once what it changed. If noting fails, the next
+// look finds the changes.
+func (f *Follower) WriteNoted(ctx context.Context, do func(backend.Tx) error, write func(func(backend.Tx) error) error) error {
 	if f == nil {
 		return write(do)
 	}
@@ -86,8 +86,8 @@ func (n *noting) Delete(ctx context.Context, client auth.Client, before mapping.
 	return err
 }
 
-// noteWritten notes written records for the client that wrote. Those that belong to all clients are
-// noted for each other one that has seen them, too.
+// noteWritten notes written records for the client that wrote. A record that belongs to all clients is
+// also noted for every other client that has seen it.
 func (f *Follower) noteWritten(ctx context.Context, all []written) error {
 	for _, w := range all {
 		r := w.rec.Resource
@@ -107,8 +107,8 @@ func (f *Follower) noteWritten(ctx context.Context, all []written) error {
 	return nil
 }
 
-// noteShared notes a record for all clients but one that have seen it. A new one they are told of after
-// the next look: whether they see it is not known before.
+// noteShared notes a record for all other clients that have seen it. Only their next look reports a new
+// record to them: whether they see it is not known before.
 func (f *Follower) noteShared(ctx context.Context, by pair, s sighting) error {
 	return f.db.Write(ctx, func(c sqlrecord.Conn) error {
 		var others []int64

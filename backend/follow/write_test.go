@@ -22,7 +22,7 @@ type mistaken struct {
 	backend.Driver
 	backend.Tx
 	follow.Journal
-	follow.Teller
+	follow.Source
 }
 
 func (m *mistaken) Capabilities() backend.Capabilities { return backend.Capabilities{} }
@@ -44,7 +44,7 @@ func (m *mistaken) Create(_ context.Context, _ auth.Client, rec mapping.Record) 
 }
 
 func (m *mistaken) Write(ctx context.Context, do func(backend.Tx) error) error {
-	return m.Telling(ctx, do, func(f func(backend.Tx) error) error { return f(m) })
+	return m.WriteNoted(ctx, do, func(f func(backend.Tx) error) error { return f(m) })
 }
 
 const tables = `
@@ -76,7 +76,7 @@ func TestReferenceToAnother(t *testing.T) {
 	f, err := follow.Open(t.Context(), follow.Options{Reader: m, DB: db, Sheet: sh})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, f.Close()) }()
-	m.TellBy(f)
+	m.SetFollower(f)
 	c, err := backend.NewClient(m, sh.Model, backend.Options{Timeout: time.Minute})
 	require.NoError(t, err)
 	body, err := mapping.DecodeBody(sh.Model.Resource("article"), []byte(`{"turnover_group_id":7}`), time.UTC)

@@ -32,7 +32,7 @@ func TestOwnChangesInDisorder(t *testing.T) {
 		_, err := tx.Update(t.Context(), one, before, x.record("contact", "name", "Dri"))
 		return err
 	}
-	require.NoError(t, x.Telling(t.Context(), change, func(do func(backend.Tx) error) error {
+	require.NoError(t, x.WriteNoted(t.Context(), change, func(do func(backend.Tx) error) error {
 		if err := x.inTx(t.Context(), func(tx *txn) error { return do(tx) }); err != nil {
 			return err
 		}

@@ -130,7 +130,7 @@ func (x *tables) follows(db sqlrecord.DB, hear func(context.Context, asked) erro
 	f, err := follow.Open(x.t.Context(), o)
 	require.NoError(x.t, err)
 	x.t.Cleanup(func() { require.NoError(x.t, f.Close()) })
-	x.TellBy(f)
+	x.SetFollower(f)
 	return f
 }
 

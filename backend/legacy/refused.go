@@ -45,7 +45,7 @@ func (w *write) judge(ctx context.Context, f sqlrecord.Fault, err error) error {
 			return w.unknown(f, stale, err)
 		}
 	case w.t.Target == nil: // of a schema that was not looked at
-		return &backend.StaleError{Told: w.failure(err, w.attempt), Err: stale}
+		return &backend.StaleError{Fallback: w.failure(err, w.attempt), Err: stale}
 	case w.attempt.Op == mapping.OpDelete:
 		return w.inUse(f.Constraint, stale, err)
 	default:
@@ -63,7 +63,7 @@ func (w *write) judge(ctx context.Context, f sqlrecord.Fault, err error) error {
 	case w.sheet.OwnRules: // nobody here would find it
 		return found
 	default:
-		return &backend.StaleError{Told: found, Err: stale}
+		return &backend.StaleError{Fallback: found, Err: stale}
 	}
 }
 
@@ -77,7 +77,7 @@ func (w *write) unknown(f sqlrecord.Fault, stale, err error) error {
 		}
 	}
 	if w.t.Target == nil || w.writesUnique() {
-		return &backend.StaleError{Told: w.failure(err, w.attempt), Err: stale}
+		return &backend.StaleError{Fallback: w.failure(err, w.attempt), Err: stale}
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func (w *write) inUse(constraint string, stale, err error) error {
 	if among == 1 && !isKnown || w.sheet.OwnRules {
 		return told
 	}
-	return &backend.StaleError{Told: told, Err: stale}
+	return &backend.StaleError{Fallback: told, Err: stale}
 }
 
 // references are the columns of a foreign key of the table; nil if there is none of that name.

@@ -46,7 +46,7 @@ func (p *play) changes(verb, rest, want string) bool {
 			r.Changes.Every = 10 * time.Millisecond
 		}
 	case "tells":
-		require.Equal(p.t, want, string(f.by.Tells(p.model.Resource(rest))))
+		require.Equal(p.t, want, string(f.by.Feed(p.model.Resource(rest))))
 	case "begin":
 		f.cursors[p.who.ID] = p.cursor(p.who)
 	case "copy":

@@ -20,15 +20,15 @@ import (
 )
 
 var (
-	_ backend.Driver       = (*Store)(nil)
-	_ backend.Pinger       = (*Store)(nil)
-	_ backend.Supporter    = (*Store)(nil)
-	_ backend.Pooler       = (*Store)(nil)
-	_ backend.Sharer       = (*Store)(nil)
-	_ backend.Exporter     = (*Store)(nil)
-	_ backend.Collator     = (*Store)(nil)
-	_ auth.Accounts        = (*Store)(nil)
-	_ backend.ChangeTeller = (*Store)(nil)
+	_ backend.Driver     = (*Store)(nil)
+	_ backend.Pinger     = (*Store)(nil)
+	_ backend.Supporter  = (*Store)(nil)
+	_ backend.Pooler     = (*Store)(nil)
+	_ backend.Sharer     = (*Store)(nil)
+	_ backend.Exporter   = (*Store)(nil)
+	_ backend.Collator   = (*Store)(nil)
+	_ auth.Accounts      = (*Store)(nil)
+	_ backend.ChangeFeed = (*Store)(nil)
 )
 
 // IDStore is the gateway's own small store, for what the existing database cannot keep.
@@ -62,7 +62,7 @@ const DefaultLockWait = 3 * time.Second
 // Store is an existing SQL database. It is safe for concurrent use.
 type Store struct {
 	auth.Elsewhere // its users change their passwords there
-	follow.Teller
+	follow.Source
 
 	sheet   *sheet.Sheet
 	source  *sheet.SQL

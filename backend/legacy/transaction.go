@@ -43,7 +43,7 @@ type acrossTries struct {
 
 // Write implements backend.Driver.
 func (s *Store) Write(ctx context.Context, f func(backend.Tx) error) error {
-	return s.Telling(ctx, f, func(f func(backend.Tx) error) error {
+	return s.WriteNoted(ctx, f, func(f func(backend.Tx) error) error {
 		return s.inTx(ctx, func(t *txn) error { return f(t) })
 	})
 }

@@ -91,7 +91,7 @@ func (t *txn) createElements(ctx context.Context, w *write, key []mapping.Value)
 func inElement(err error, field string, n int) error {
 	found, ok := mapping.AsViolations(err)
 	if known := (*backend.StaleError)(nil); errors.As(err, &known) {
-		return &backend.StaleError{Told: inElement(known.Told, field, n), Err: known.Err}
+		return &backend.StaleError{Fallback: inElement(known.Fallback, field, n), Err: known.Err}
 	}
 	if !ok {
 		return fmt.Errorf("%s[%d]: %w", field, n, err)

@@ -8,16 +8,16 @@ import (
 	"frontdesk/mapping"
 )
 
-// Tells implements backend.ChangeTeller.
-func (s *Store) Tells(*mapping.Resource) backend.Telling { return backend.TellsAll }
+// Feed implements backend.ChangeFeed.
+func (s *Store) Feed(*mapping.Resource) backend.Feed { return backend.FeedAll }
 
-// Changes implements backend.ChangeTeller. The primary tells them: a standby does not know
+// Changes implements backend.ChangeFeed. The primary tells them: a standby does not know
 // which transactions are under way.
 func (s *Store) Changes(ctx context.Context, q backend.ChangesQuery) (backend.ChangesPage, error) {
 	return s.changes.Page(ctx, q)
 }
 
-// Digest implements backend.ChangeTeller.
+// Digest implements backend.ChangeFeed.
 func (s *Store) Digest(ctx context.Context, r *mapping.Resource, q backend.DigestQuery) (backend.Digest, error) {
 	return s.changes.Digest(ctx, r, q)
 }

@@ -17,12 +17,12 @@ import (
 )
 
 var (
-	_ backend.Driver       = (*Store)(nil)
-	_ backend.AddressBook  = (*Store)(nil)
-	_ backend.ChangeTeller = (*Store)(nil)
-	_ backend.Pinger       = (*Store)(nil)
-	_ backend.Sharer       = (*Store)(nil)
-	_ auth.Accounts        = (*Store)(nil)
+	_ backend.Driver      = (*Store)(nil)
+	_ backend.AddressBook = (*Store)(nil)
+	_ backend.ChangeFeed  = (*Store)(nil)
+	_ backend.Pinger      = (*Store)(nil)
+	_ backend.Sharer      = (*Store)(nil)
+	_ auth.Accounts       = (*Store)(nil)
 )
 
 // version is the version of the fields that the administration derives, and of its own tables.

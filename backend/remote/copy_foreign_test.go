@@ -224,7 +224,7 @@ func (f fresh) List(ctx context.Context, m *mapping.Resource, q backend.Query) (
 	q.Copy = &backend.Copy{Fresh: true}
 	page, err := f.Driver.List(ctx, m, q)
 	if err == nil && !q.None {
-		require.True(f.t, q.Copy.Told && !q.Copy.Stale)
+		require.True(f.t, q.Copy.Used && !q.Copy.Stale)
 	}
 	return page, err
 }

@@ -223,7 +223,7 @@ func (c *copied) fresh(ctx context.Context, p *walked, wish *backend.Copy) error
 		age = 0
 	}
 	if wish != nil {
-		wish.Told, wish.Age = true, max(wish.Age, age)
+		wish.Used, wish.Age = true, max(wish.Age, age)
 	}
 	if age > most {
 		return tooOld(p, s, age, away)

@@ -243,7 +243,7 @@ func (c *course) asks(d *Driver, who auth.Client, verb, rest string) string {
 		return c.shown(d.Get(bg(), contact, q))
 	case "stale":
 		rec, err := d.Stale(bg(), contact, q)
-		assert.True(c, err != nil || wish.Stale && wish.Told)
+		assert.True(c, err != nil || wish.Stale && wish.Used)
 		return c.shown(rec, err)
 	case "create":
 		rec, err := writer(c, d).Create(bg(), who, body(c, contact, rest), backend.Write{})
@@ -320,7 +320,7 @@ func (c *course) lists(d *Driver, who auth.Client, words []string) string {
 			}
 		}
 	})
-	assert.True(c, age.Told && !age.Stale)
+	assert.True(c, age.Used && !age.Stale)
 	switch words[len(words)-1] {
 	case "new":
 		assert.Zero(c, age.Age)

@@ -26,14 +26,14 @@ type Driver struct {
 }
 
 var (
-	_ backend.Driver       = (*Driver)(nil)
-	_ backend.Pinger       = (*Driver)(nil)
-	_ backend.Supporter    = (*Driver)(nil)
-	_ backend.ChangeTeller = (*Driver)(nil)
-	_ backend.Changing     = (*Driver)(nil)
-	_ backend.Copier       = (*Driver)(nil)
-	_ backend.StaleReader  = (*Driver)(nil)
-	_ auth.Accounts        = (*Driver)(nil)
+	_ backend.Driver      = (*Driver)(nil)
+	_ backend.Pinger      = (*Driver)(nil)
+	_ backend.Supporter   = (*Driver)(nil)
+	_ backend.ChangeFeed  = (*Driver)(nil)
+	_ backend.Changing    = (*Driver)(nil)
+	_ backend.Copier      = (*Driver)(nil)
+	_ backend.StaleReader = (*Driver)(nil)
+	_ auth.Accounts       = (*Driver)(nil)
 )
 
 // keepChanges is how long cursors of changes are good where nothing is said.

@@ -266,6 +266,6 @@ func (d *Driver) Stale(ctx context.Context, m *mapping.Resource, q backend.Query
 	if rec, err = d.copy.records.Get(ctx, m, q); err != nil {
 		return rec, ownUnlessAnswer(err)
 	}
-	q.Copy.Told, q.Copy.Stale, q.Copy.Age = true, true, known.now.Sub(known.known())
+	q.Copy.Used, q.Copy.Stale, q.Copy.Age = true, true, known.now.Sub(known.known())
 	return rec, nil
 }

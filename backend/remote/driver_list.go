@@ -74,17 +74,17 @@ func ownUnlessAnswer(err error) error {
 	return ownFailure("copy of records", err)
 }
 
-// Tells implements backend.ChangeTeller.
-func (d *Driver) Tells(m *mapping.Resource) backend.Telling { return Tells(d.Sheet)(m) }
+// Feed implements backend.ChangeFeed.
+func (d *Driver) Feed(m *mapping.Resource) backend.Feed { return Feeds(d.Sheet)(m) }
 
 // Tells is what a sheet says that is told of a resource.
-func Tells(sh *sheet.Sheet) func(*mapping.Resource) backend.Telling {
+func Feeds(sh *sheet.Sheet) func(*mapping.Resource) backend.Feed {
 	walked := newSources(sh)
-	return func(m *mapping.Resource) backend.Telling {
+	return func(m *mapping.Resource) backend.Feed {
 		if walked[m] == nil {
-			return backend.TellsNone
+			return backend.FeedNone
 		}
-		return backend.TellsAll
+		return backend.FeedAll
 	}
 }
 
@@ -92,7 +92,7 @@ func Tells(sh *sheet.Sheet) func(*mapping.Resource) backend.Telling {
 // and each time for all resources.
 const changesAsked = 5 * time.Second
 
-// Changes implements backend.ChangeTeller.
+// Changes implements backend.ChangeFeed.
 func (d *Driver) Changes(ctx context.Context, q backend.ChangesQuery) (backend.ChangesPage, error) {
 	if err := d.freshAll(ctx, q.Client, &backend.Copy{Within: changesAsked}, q.Resources...); err != nil {
 		return backend.ChangesPage{}, err
@@ -101,7 +101,7 @@ func (d *Driver) Changes(ctx context.Context, q backend.ChangesQuery) (backend.C
 	return page, ownUnlessAnswer(err)
 }
 
-// Digest implements backend.ChangeTeller.
+// Digest implements backend.ChangeFeed.
 func (d *Driver) Digest(ctx context.Context, m *mapping.Resource, q backend.DigestQuery) (backend.Digest, error) {
 	if err := d.freshAll(ctx, q.Client, nil, m); err != nil {
 		return backend.Digest{}, err

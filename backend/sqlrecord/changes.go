@@ -170,7 +170,7 @@ func (c *Changes) now(ctx context.Context, conn Conn) (cursor, error) {
 	return now, err
 }
 
-// Page returns a page of changes; see backend.ChangeTeller.
+// Page returns a page of changes; see backend.ChangeFeed.
 func (c *Changes) Page(ctx context.Context, q backend.ChangesQuery) (page backend.ChangesPage, err error) {
 	after, ok := c.seal.cursor(q.Client, q.After)
 	if q.Begin {

@@ -22,7 +22,7 @@ type States interface {
 	Each(ctx context.Context, c Conn, q backend.DigestQuery, each func(id, modified mapping.Value)) error
 }
 
-// Digest sums up the records of a resource; see backend.ChangeTeller. It reads their IDs and
+// Digest sums up the records of a resource; see backend.ChangeFeed. It reads their IDs and
 // modified_at alone, and all records that changes up to the cursor are about as these left
 // them, or later.
 func (c *Changes) Digest(ctx context.Context, r *mapping.Resource, q backend.DigestQuery) (digest backend.Digest, err error) {

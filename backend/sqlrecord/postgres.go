@@ -229,7 +229,7 @@ func (d *postgresDB) demoted(err error) bool {
 func inUse(err error) error {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && pg.Code == "23503" { // foreign key
-		return &backend.StaleError{Told: mapping.Fail(mapping.InUse, mapping.Literal("id"), mapping.Literal(pg.TableName)), Err: err}
+		return &backend.StaleError{Fallback: mapping.Fail(mapping.InUse, mapping.Literal("id"), mapping.Literal(pg.TableName)), Err: err}
 	}
 	return err
 }

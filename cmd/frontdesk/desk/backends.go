@@ -35,13 +35,13 @@ type driver struct {
 	judge func(*sheet.Sheet) error
 	// exports, until, distant and tells are what it can do, known before it is open; see backend.Offer.
 	exports, until, distant bool
-	tells                   func(*mapping.Resource) backend.Telling
+	feeds                   func(*mapping.Resource) backend.Feed
 }
 
 // drivers are those of the program, as backend.driver names them.
 func drivers() map[string]driver {
 	return map[string]driver{
-		ReferenceDriver: {open: (*System).openReference, exports: true, until: true, tells: (*reference.Store)(nil).Tells},
+		ReferenceDriver: {open: (*System).openReference, exports: true, until: true, feeds: (*reference.Store)(nil).Feed},
 		"legacy":        {open: bySheet((*System).openLegacy), judge: legacy.Judge, exports: true},
 		"remote":        {open: bySheet((*System).openRemote), judge: remote.Judge, distant: true},
 	}
@@ -198,7 +198,7 @@ func (s *System) openLegacy(o opening, sh *sheet.Sheet, kept *idstore.Store) err
 	}
 	s.onClose(s.follower.Close)
 	s.changes = s.follower.State
-	store.TellBy(s.follower)
+	store.SetFollower(s.follower)
 	return nil
 }
 

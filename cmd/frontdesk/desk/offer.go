@@ -40,15 +40,15 @@ func OfferOf(c *config.Config) (backend.Offer, error) {
 		return backend.Offer{}, &config.Unreadable{Setting: "model.dir", Err: err}
 	}
 	driver := drivers()[b.Driver]
-	offer := backend.Offer{Model: model, Exports: driver.exports, Until: driver.until, Distant: driver.distant, Tells: driver.tells}
+	offer := backend.Offer{Model: model, Exports: driver.exports, Until: driver.until, Distant: driver.distant, Feeds: driver.feeds}
 	if b.BySheet() && b.Sheet != "" {
 		sh, err := LoadSheet(b.Sheet, model, c.Server.TimeZone.Location)
 		if err != nil {
 			return offer, &config.Unreadable{Setting: "backend.sheet", Err: located(err)}
 		}
-		offer.Model, offer.Supports, offer.Writes, offer.Tells, offer.OwnRules = sh.Model, sh.Supports, sh.Writes, follow.Tells(sh), sh.OwnRules
+		offer.Model, offer.Supports, offer.Writes, offer.Feeds, offer.OwnRules = sh.Model, sh.Supports, sh.Writes, follow.Feeds(sh), sh.OwnRules
 		if sh.Source.Service != nil {
-			offer.Copied, offer.Tells = true, remote.Tells(sh)
+			offer.Copied, offer.Feeds = true, remote.Feeds(sh)
 		}
 	}
 	if err = backend.JudgeModel(offer.Model); err == nil && b.Driver == ReferenceDriver {

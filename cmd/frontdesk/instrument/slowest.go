@@ -44,7 +44,7 @@ func (s *slowest) note(ctx context.Context, clock func() time.Time, c *backend.C
 	if int64(c.Took) <= s.floor.Load() {
 		return
 	}
-	asked, now := c.Asked(), clock()
+	asked, now := c.Slowest(), clock()
 	s.turn(now)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -20,7 +20,7 @@ type Faults struct {
 type FullDriver interface {
 	backend.Driver
 	backend.AddressBook
-	backend.ChangeTeller
+	backend.ChangeFeed
 	backend.Exporter
 	backend.Pinger
 	backend.Sharer

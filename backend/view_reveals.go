@@ -7,15 +7,16 @@ import (
 	"frontdesk/mapping"
 )
 
-// addedUp are the fields that the totals of an order are made of: a write is refused that makes one too
-// large.
+// addedUp are the fields that the totals of an order are computed from: a write that makes a total too
+// large is refused.
 var addedUp = []string{
 	"orderline.quantity", "orderline.price", "orderline.discount_percentage", "orderline.turnover_group_id", "turnovergroup.vat_kind",
 }
 
-// TellsOf says why the outcome of a write of r tells something of a field of another record or of the
-// same one, of a resource called of, although the write does not have the field; "" where it does not.
-func (o Offer) TellsOf(of string, f *mapping.Field, r *mapping.Resource, op mapping.Scope) string {
+// Reveals says why the outcome of a write of r reveals something about a field, although the write
+// does not set it: a field of the resource named of, in the same record or another. It returns "" if
+// the outcome reveals nothing.
+func (o Offer) Reveals(of string, f *mapping.Field, r *mapping.Resource, op mapping.Scope) string {
 	own, full := of == r.Name, of+"."+f.Name
 	writes := op == mapping.OpCreate || op == mapping.OpUpdate
 	totals := (r.Name == "order" && writes || r.Name == "orderline") && slices.Contains(addedUp, full)
@@ -34,7 +35,7 @@ func (o Offer) TellsOf(of string, f *mapping.Field, r *mapping.Resource, op mapp
 	known := rules()
 	for _, name := range r.Rules {
 		rule := known[name]
-		judges := slices.Contains(rule.beyond, full) || own && slices.ContainsFunc(rule.needs, func(needs string) bool { return slices.Contains(strings.Split(needs, "|"), f.Name) })
+		judges := slices.Contains(rule.related, full) || own && slices.ContainsFunc(rule.needs, func(needs string) bool { return slices.Contains(strings.Split(needs, "|"), f.Name) })
 		if judges && len(rule.raises[op]) > 0 {
 			return "the rule " + name + " judges by it"
 		}
@@ -49,8 +50,8 @@ func refersTo(r *mapping.Resource, of string, f *mapping.Field) bool {
 	})
 }
 
-// isPaired reports whether a value of the field stands in the way of one of another, or a default of the
-// field in that of another record.
+// isPaired reports whether a value of the field can make one of another field invalid, or a default of the
+// field that of another record.
 func isPaired(r *mapping.Resource, f *mapping.Field) bool {
 	return f.After != "" || f.ReferenceBy != "" || f.Unique && (f.UniquePer != "" || f.Default != "") ||
 		slices.ContainsFunc(r.Fields, func(other mapping.Field) bool {
