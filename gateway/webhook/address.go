@@ -25,7 +25,7 @@ type Rules struct {
 	// exempt whatever it resolves to. An address is exempt where the callback
 	// spells it, not where a name resolves to it.
 	AllowHosts []string
-	// Ports are allowed beside 443.
+	// Ports are allowed in addition to 443.
 	Ports []uint16
 }
 
@@ -44,8 +44,8 @@ const (
 // "for validation: public address"; the first that holds.
 //
 // The URL it returns has its host in lower-case ASCII without trailing dots,
-// and its port only where that is not 443. Path and query keep their spelling,
-// except that what no request line may hold is percent-encoded.
+// and its port only where that is not 443. Path and query keep their spelling;
+// characters that a request line may not hold are percent-encoded.
 //
 // A name that looks public may still resolve to a private address: Caller checks that.
 func ParseCallback(raw string, rules Rules) (*url.URL, error) {
@@ -202,16 +202,16 @@ func numeric(label string) bool {
 	return hex && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// ofTheCloud denies the address at which Azure serves its machines and no one else, though it
-// is a public one.
-func ofTheCloud() ssrf.Option {
+// withoutAzure denies the address at which Azure serves only its own machines, although it is
+// a public one.
+func withoutAzure() ssrf.Option {
 	return ssrf.WithDeniedV4Prefixes(netip.PrefixFrom(netip.AddrFrom4([4]byte{168, 63, 129, 16}), 32))
 }
 
 // public reports whether a host may be called as far as its spelling shows.
 func (h host) public() bool {
 	if h.addr.IsValid() {
-		return ssrf.New(ofTheCloud()).SafeAddr(h.addr) == nil
+		return ssrf.New(withoutAzure()).SafeAddr(h.addr) == nil
 	}
 	dot := strings.LastIndexByte(h.name, '.')
 	return dot >= 0 && !slices.Contains([]string{"local", "internal", "localhost"}, h.name[dot+1:])
@@ -233,12 +233,12 @@ func (h host) join(port uint16) string {
 type dialer struct {
 	rules   Rules
 	guarded net.Dialer // public addresses only
-	exempt  net.Dialer // any address; ports are judged all the same
+	exempt  net.Dialer // any address, but allowed ports only
 }
 
 func newDialer(rules Rules, base net.Dialer) *dialer {
 	d := &dialer{rules: rules, guarded: base, exempt: base}
-	d.guarded.Control = ssrf.New(ssrf.WithPorts(rules.ports()...), ofTheCloud()).Safe
+	d.guarded.Control = ssrf.New(ssrf.WithPorts(rules.ports()...), withoutAzure()).Safe
 	d.exempt.Control = ssrf.New(ssrf.WithPorts(rules.ports()...),
 		ssrf.WithAllowedV4Prefixes(netip.PrefixFrom(netip.IPv4Unspecified(), 0)),
 		ssrf.WithAllowedV6Prefixes(netip.PrefixFrom(netip.IPv6Unspecified(), 0))).Safe

@@ -15,15 +15,15 @@ import (
 type book struct {
 	mu    sync.Mutex
 	all   []Taken
-	good  time.Time // until then; zero where nothing is known yet
-	under map[*write]bool
-	since map[*write]bool // those under way when the sum began that is made, or begun later; nil where none is
+	good  time.Time       // how long all is used; zero where there was no sum yet
+	under map[*write]bool // writes under way
+	since map[*write]bool // writes that the sum being made may miss: under way when it began, or begun later; nil while none is made
 }
 
-// write is one that changes what a job takes of the space.
+// write is a write that changes what a job takes of the space.
 type write struct{ from, to Taken }
 
-// known is what the jobs take, as far as this process knows.
+// known returns what the jobs take, as far as this process knows.
 func (b *book) known() []Taken {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -63,8 +63,8 @@ func (b *book) change(before *write, from, to Taken) *write {
 	return b.begin(from, to)
 }
 
-// end removes from the count what is no longer true after the write was done, or was not;
-// w may be nil.
+// end removes from the count what the job took before the write if it was done, and what it
+// would have taken after it if not. w may be nil.
 func (b *book) end(w *write, done bool) {
 	if w == nil {
 		return
@@ -80,7 +80,7 @@ func (b *book) end(w *write, done bool) {
 	b.add(w.to, -1)
 }
 
-// beginSum tells that the store is about to sum up what is taken.
+// beginSum notes that the store is about to sum up what is taken.
 func (b *book) beginSum() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -88,7 +88,7 @@ func (b *book) beginSum() {
 	maps.Copy(b.since, b.under)
 }
 
-// endSum keeps what the sum says, which is good until then.
+// endSum keeps the sum, which is used until good.
 func (b *book) endSum(all []Taken, good time.Time, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -96,13 +96,13 @@ func (b *book) endSum(all []Taken, good time.Time, err error) {
 		b.all, b.good = slices.Clone(all), good
 		for w := range b.since {
 			b.add(w.to, 1)
-			w.from = Taken{} // which the sum may not have
+			w.from = Taken{} // the sum may have the new state instead
 		}
 	}
 	b.since = nil
 }
 
-// add adds as many times of what a job takes.
+// add adds what a job takes, so many times.
 func (b *book) add(t Taken, times int) {
 	if t.Bytes == 0 {
 		return

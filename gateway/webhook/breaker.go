@@ -37,7 +37,7 @@ var (
 // those of one client fail or hang, calls for other clients go on. It is safe for
 // concurrent use.
 type hosts struct {
-	kept     int // targets at most, those with calls under way aside
+	kept     int // targets at most, besides those with calls under way
 	parallel int // calls at most, for each target
 
 	mu     sync.Mutex
@@ -56,12 +56,12 @@ type circuit struct {
 }
 
 func newHosts(kept, parallel int) *hosts {
-	recent, _ := simplelru.NewLRU[target, *circuit](math.MaxInt, nil) // those with calls under way stay
+	recent, _ := simplelru.NewLRU[target, *circuit](math.MaxInt, nil) // unbounded, because forget keeps those with calls under way
 	return &hosts{kept: kept, parallel: parallel, recent: recent}
 }
 
-// call runs f unless the target's circuit is open (errOpen) or the target has its
-// calls (errBusy). It returns what f returns: nil, errFailing or errAbandoned.
+// call runs f unless the target's circuit is open (errOpen) or the target has its maximum of
+// calls under way (errBusy). It returns what f returns: nil, errFailing or errAbandoned.
 func (h *hosts) call(at target, f func() error) error {
 	t := h.enter(at)
 	if t == nil {

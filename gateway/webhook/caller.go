@@ -54,9 +54,9 @@ type CallerConfig struct {
 	Roots *x509.CertPool
 	// Resolver resolves names; nil stands for the system's.
 	Resolver *net.Resolver
-	// Dial connects, judging no address, in place of the system's; nil for that.
+	// Dial connects without judging addresses; nil stands for the guarded dialer.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Clock tells the time; nil stands for time.Now.
+	// Clock returns the time; nil stands for time.Now.
 	Clock func() time.Time
 	// Timeout bounds a call in all (15 s where it is zero), ConnectTimeout its
 	// connecting and again its TLS handshake (5 s).
@@ -99,7 +99,7 @@ func NewCaller(cfg CallerConfig) *Caller {
 		timeout: cfg.Timeout,
 		hosts:   newHosts(keptHosts, cfg.PerHost),
 		transport: &http.Transport{
-			Proxy:                  nil, // a proxy would connect for us, unjudged
+			Proxy:                  nil, // a proxy would connect to addresses that nobody judged
 			DialContext:            dial,
 			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: cfg.Roots},
 			TLSHandshakeTimeout:    cfg.ConnectTimeout,
@@ -111,8 +111,8 @@ func NewCaller(cfg CallerConfig) *Caller {
 	}
 }
 
-// Roots returns the system's authorities and those of a PEM file beside them;
-// an empty name adds none.
+// Roots returns the system's authorities and those of a PEM file; an empty name
+// adds none.
 func Roots(caFile string) (*x509.CertPool, error) {
 	roots, err := x509.SystemCertPool()
 	if err != nil {
@@ -134,7 +134,7 @@ func Roots(caFile string) (*x509.CertPool, error) {
 // Request is one callback to make.
 type Request struct {
 	URL     *url.URL          // from ParseCallback; not changed
-	Client  int64             // whose it is
+	Client  int64             // whose callback it is
 	ID      string            // added to the query, and signed
 	Secrets []string          // see ParseSecret; none leaves the call unsigned
 	Now     time.Time         // of the signature; zero stands for the Caller's clock
@@ -161,7 +161,7 @@ type Outcome struct {
 // of its answer fails.
 func (o Outcome) Delivered() bool { return o.Status >= 200 && o.Status <= 299 }
 
-// What an outcome is in a word, beside the Err words.
+// What an outcome is in a word, in addition to the Err words.
 const (
 	wordDelivered = "delivered"
 	wordGone      = "gone" // 410: the receiver wants no more calls
@@ -192,8 +192,8 @@ func Problems() []string {
 // Gone reports whether the receiver wants no further calls: 410.
 func (o Outcome) Gone() bool { return o.Status == http.StatusGone }
 
-// Call makes one callback, or finds that it should not be made now. It ends when
-// its time is up or ctx ends, whichever is first.
+// Call makes one callback, or returns that it should not be made now. It ends at its
+// timeout or when ctx ends, whichever is first.
 func (c *Caller) Call(ctx context.Context, r Request) (o Outcome) {
 	start := c.clock()
 	defer func() { o.Duration = c.clock().Sub(start) }()
@@ -219,7 +219,7 @@ func (c *Caller) Call(ctx context.Context, r Request) (o Outcome) {
 			return errAbandoned
 		case o.Status == 0 || o.Status >= http.StatusInternalServerError:
 			return errFailing
-		default: // the host works, whatever it thinks of this callback
+		default: // the host works, even if it refuses this callback
 			return nil
 		}
 	})

@@ -20,7 +20,7 @@ func (o *Orchestrator) deliverer() {
 		}
 		free, full := o.calling.left()
 		if free == 0 {
-			continue // whoever leaves wakes us
+			continue // the end of a call wakes this loop
 		}
 		due, err := o.Store.DueCalls(o.ctx, o.Clock(), free, full)
 		if err != nil {
@@ -45,8 +45,8 @@ func (o *Orchestrator) deliverer() {
 	}
 }
 
-// keepTime bounds storing the outcome of a call, which is done even while the
-// orchestrator stops.
+// keepTime bounds storing the outcome of a call or of work, which is done even while
+// the orchestrator stops.
 const keepTime = 5 * time.Second
 
 // call makes one callback and stores its outcome. Before the call it stores that the call

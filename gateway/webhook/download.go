@@ -31,12 +31,12 @@ type Links struct {
 	clock func() time.Time
 
 	log  *zap.Logger
-	turn chan struct{} // held by whoever reads the keys
+	turn chan struct{} // held while the keys are read
 
-	mu   sync.Mutex
-	keys []SigningKey // newest first
-	read time.Time    // when that was tried last
-	last time.Time    // when it was because somebody asked
+	mu        sync.Mutex
+	keys      []SigningKey // newest first
+	read      time.Time    // when reading them was last tried
+	requested time.Time    // when it was last tried because of an unknown key
 }
 
 // NewLinks returns Links with their keys in a store.
@@ -67,7 +67,7 @@ func (l *Links) Check(ctx context.Context, raw string) (id string, ok bool, err 
 		return "", false, nil
 	}
 	expires := time.Unix(seconds, 0)
-	for _, again := range []bool{false, true} { // another instance may have made a key since
+	for _, again := range []bool{false, true} { // another instance may have made the key since
 		keys, err := l.current(ctx, again)
 		if err != nil {
 			return "", false, err
@@ -112,7 +112,7 @@ func (l *Links) current(ctx context.Context, again bool) ([]SigningKey, error) {
 		}
 	}
 	defer func() { <-l.turn }()
-	if known, due = l.known(again); !due { // by who had the turn before
+	if known, due = l.known(again); !due { // another request has read them meanwhile
 		return known, nil
 	}
 	now := l.clock()
@@ -130,7 +130,7 @@ func (l *Links) current(ctx context.Context, again bool) ([]SigningKey, error) {
 	defer l.mu.Unlock()
 	l.keys, l.read = keys, now
 	if again {
-		l.last = now
+		l.requested = now
 	}
 	return keys, nil
 }
@@ -140,7 +140,7 @@ func (l *Links) known(again bool) (keys []SigningKey, due bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.clock()
-	return l.keys, len(l.keys) == 0 || again && now.Sub(l.last) >= time.Second || now.Sub(l.read) >= time.Minute
+	return l.keys, len(l.keys) == 0 || again && now.Sub(l.requested) >= time.Second || now.Sub(l.read) >= time.Minute
 }
 
 // renew reads the keys, and makes a new one if that is due. With an error it returns the

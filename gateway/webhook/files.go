@@ -25,8 +25,8 @@ var ErrLocked = errors.New("webhook: another frontdesk has it")
 const unfinished = ".part"
 
 // OpenFiles opens a folder, makes it if it is missing, and removes unfinished files of a
-// crash. The caller sees to it that no other process uses the folder: only one can know
-// which files are unfinished or unused.
+// crash. The caller ensures that no other process uses the folder: its unfinished files
+// would be removed.
 func OpenFiles(folder string) (*Files, error) {
 	if err := JudgeFolder(folder); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func JudgeFolder(folder string) error {
 }
 
 // isOurs reports whether a file is a result, or one that is being written: JOB.TERM, and what
-// Create adds. Others are nobody's business.
+// Create adds. Other files are left alone.
 func isOurs(name string) bool {
 	_, rest, _ := strings.Cut(name, ".")
 	term, _, _ := strings.Cut(rest, ".")
@@ -55,7 +55,7 @@ func isOurs(name string) bool {
 	return err == nil
 }
 
-// recover removes what is unfinished.
+// recover removes unfinished files.
 func (f *Files) recover() error {
 	entries, err := os.ReadDir(f.folder)
 	if err != nil {
@@ -152,8 +152,8 @@ func (r *resultFile) Discard() {
 	if r.kept {
 		return
 	}
-	_ = r.file.Close()           // closed already where keep failed late
-	_ = os.Remove(r.file.Name()) // and the next start removes what is left
+	_ = r.file.Close()           // it is closed already where Keep failed late
+	_ = os.Remove(r.file.Name()) // the next start removes it if this fails
 }
 
 func syncFolder(folder string) error {

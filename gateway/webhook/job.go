@@ -14,8 +14,8 @@ import (
 // State is how far a job is.
 type State string
 
-// The states, in the order of a job's life. Work that failed is called back
-// about too: the client learns of it when it asks for the result.
+// The states, in the order of a job's life. Work that failed has its callback too:
+// the client learns of the failure when it asks for the result.
 const (
 	Accepted   State = "accepted"    // on disk; the client has its 202
 	Running    State = "running"     // somebody works on it, until Job.Lease
@@ -40,19 +40,19 @@ type Owner struct {
 // Work is what is to be done.
 type Work struct {
 	Kind string // names a Runner
-	Data []byte // what that one needs to know, JSON; nil once it is done
+	Data []byte // the Runner's input, JSON; nil once the work is done
 
 	Most int `json:"-"` // how many unfinished jobs of the kind a client of an api_key may have; 0 for no bound
 }
 
-// smallData is how much of a work's data is kept within the job, in bytes. Whatever looks at
-// the job reads that as well.
+// smallData is how much of a work's data is kept within the job, in bytes. Every reader of the
+// job reads that as well.
 const smallData = 4 << 10
 
-// Result is what came of it, by its name among the Results.
+// Result is what the work of a job produced.
 type Result struct {
-	File   string // its name there
-	Name   string // what the client saves it as
+	File   string // its name in Results
+	Name   string // the file name that the client is offered
 	Type   string // media type
 	Size   int64  // bytes
 	SHA256 string // hexadecimal
@@ -71,15 +71,15 @@ type Needs struct {
 	Model  int // steps of the model that the promise was made under (mapping.Model.Steps)
 }
 
-// Any reports whether every process of every version can do it.
+// Any reports whether every process of every version can do the work.
 func (n Needs) Any() bool { return n.Format <= 1 && n.Model <= 1 }
 
-// beyond reports whether a process cannot do it.
-func (n Needs) beyond(able Needs) bool { return n.Format > able.Format || n.Model > able.Model }
+// exceeds reports whether a process that is able to do so much cannot do the work.
+func (n Needs) exceeds(able Needs) bool { return n.Format > able.Format || n.Model > able.Model }
 
 // Left is how long a job is left to processes that can do it. If none has come by then,
 // for example because a step of the model was taken back, any process fails the job, so
-// that the client is told.
+// that the client is notified.
 const Left = 24 * time.Hour
 
 // Job is one promise to a client. If a field is left out of the JSON, the store's
@@ -95,9 +95,9 @@ type Job struct {
 
 	State   State
 	Failure string // why there is no result; for operators, never for the client
-	NoRoom  bool   `json:",omitempty"` // it failed because its result found no room
+	NoRoom  bool   `json:",omitempty"` // the work failed because there was no room for its result
 	Result  Result
-	Room    int64 // bytes that are set aside for the result, while there is none
+	Room    int64 // bytes that are reserved for the result, while there is none
 	// SeparateData is how many bytes of the work's data are stored beside the job, where only
 	// NextWork reads them; 0 once the work is done.
 	SeparateData int64     `json:"Apart"`
@@ -105,13 +105,13 @@ type Job struct {
 	Created      time.Time
 	Started      time.Time // of the work, the last time it was begun
 	Finished     time.Time // of the work
-	Claims       int       // how often the work was begun, but for what was postponed or handed back
-	Term         int       // which claim, call or replay it is, of all there were
-	Lease        time.Time // whoever works on it, or calls, has it until then; while it is accepted, when it wakes
+	Claims       int       // how often the work was begun, without claims that were postponed or handed back
+	Term         int       // number of the last claim, call or replay
+	Lease        time.Time // until when a worker, or a call, has the job; of an accepted one, when it wakes
 	Tries        int       // calls made
 	NextTry      time.Time // when the callback is due; zero where it is not
-	Failing      time.Time // since when it was tried in vain; zero where it was not, or is not to be tried again
-	Pauses       []Pause   `json:",omitempty"` // what the work was postponed for, each cause once
+	Failing      time.Time // when the first of the failed calls was made; zero where none failed, or no further one is due
+	Pauses       []Pause   `json:",omitempty"` // why the work was postponed, each cause once
 }
 
 // Pause says why and since when the work of a job was postponed, for its journal.
@@ -120,8 +120,8 @@ type Pause struct {
 	For   string
 }
 
-// Host is the receiver's, with its port if it is written: what may be shown of an address that
-// may hold secrets. It is "" for none.
+// Host returns the receiver's host, with its port if it is written: the rest of the address may
+// hold secrets. It is "" for none.
 func (j Job) Host() string {
 	u, err := url.Parse(j.Callback)
 	if err != nil {
@@ -130,8 +130,8 @@ func (j Job) Host() string {
 	return strings.ToLower(u.Host)
 }
 
-// Cause is in a word why a job has no result, or why its work was postponed; "" for neither.
-// What follows the word in Failure may hold values.
+// Cause returns in a word why a job has no result, or why its work was postponed; "" for neither.
+// The rest of Failure may hold values.
 func (j Job) Cause() string {
 	if j.Failure == "" && len(j.Pauses) > 0 && j.State == Running {
 		return j.Pauses[len(j.Pauses)-1].For
@@ -162,7 +162,7 @@ func (j Job) Taken() int64 {
 	}
 }
 
-// asleep reports whether the job waits for something to come, until Lease at most.
+// asleep reports whether the job waits for an event, until Lease at most.
 func (j Job) asleep() bool { return j.State == Accepted && !j.Lease.IsZero() }
 
 // gone reports whether the result of a finished job was deleted to make space.
@@ -192,8 +192,8 @@ type Try struct {
 	Duration time.Duration
 }
 
-// Problem is in short why the receiver did not take the call, such as "status 500" or
-// "timeout"; "" if it did.
+// Problem returns in short why the call was not delivered, such as "status 500" or "timeout";
+// "" if it was.
 func (t Try) Problem() string {
 	if t.Error == "" || t.Status == 0 {
 		return t.Error

@@ -11,41 +11,41 @@ import (
 // event is what happens to a job.
 type event struct {
 	kind    eventKind
-	hold    time.Duration // claimed, renewed, postponed, slept, calling: how long the lease is
-	term    int           // handedBack, renewed, grown, postponed, slept, completed, broke, called: of which claim or call
-	room    int64         // grown: to how many bytes
+	hold    time.Duration // claimed, renewed, postponed, slept, calling: length of the lease
+	term    int           // handedBack, renewed, grown, postponed, slept, completed, broke, called: number of the claim or call
+	room    int64         // grown: bytes now reserved
 	result  Result        // completed
 	failure string        // broke
-	noRoom  bool          // broke: because of that
+	noRoom  bool          // broke: there was no room for the result
 	cause   string        // postponed
 	outcome Outcome       // called
-	retry   time.Duration // called: until the next try
-	end     bool          // called: there is none
+	retry   time.Duration // called: delay of the next try
+	end     bool          // called: there is no next try
 }
 
 type eventKind int
 
 const (
-	claimed    eventKind = iota // somebody begins the work
-	handedBack                  // whoever works on it has to stop
-	renewed                     // whoever works on it still does
-	grown                       // more is set aside for its result
+	claimed    eventKind = iota // a worker begins the work
+	handedBack                  // the worker has to stop
+	renewed                     // the worker still works on it
+	grown                       // more is reserved for its result
 	completed                   // the work has a result
 	broke                       // the work failed
 	postponed                   // the work cannot be done now
-	slept                       // the work waits for something, and nobody is needed meanwhile
-	woken                       // what it waits for has come
-	calling                     // somebody begins a call
+	slept                       // the work waits for an event, and takes no worker meanwhile
+	woken                       // that event has come
+	calling                     // a call begins
 	called                      // the call was answered, or not
 	fetched                     // the client asked for the result, and got an address of it
-	cleared                     // the result gave way to others
+	cleared                     // the result was deleted to make room for others
 	replayed                    // an operator wants the callback made again
 	withdrawn                   // the client wants no result, and no callback
-	released                    // whoever had it is gone
+	released                    // the process that had the job is gone
 )
 
-// ErrNotNow says that something cannot happen to a job in its state: another process was
-// faster, or there is nothing to call about.
+// ErrNotNow says that an event is impossible in the job's state: another process was faster, or
+// no callback is due.
 var ErrNotNow = errors.New("not in this state")
 
 // after returns the job after an event. A job changes only in this function:
@@ -71,7 +71,7 @@ func (j Job) after(e event, now time.Time) (Job, error) {
 		j.State, j.Lease, j.Started = Running, now.Add(e.hold), now
 	case e.kind == handedBack && held:
 		j.State, j.Lease = Accepted, time.Time{}
-		j.Claims-- // it is not the work's fault
+		j.Claims-- // the work did not end the process
 	case e.kind == renewed && held:
 		j.Lease = now.Add(e.hold)
 	case e.kind == grown && held:
@@ -103,7 +103,7 @@ func (j Job) after(e event, now time.Time) (Job, error) {
 	case e.kind == cleared && j.spent(now):
 		j.Result.File = ""
 	case e.kind == replayed && !j.gone() && over && j.Failure != withdrawal:
-		j.Term++ // a call that is under way ends what was before
+		j.Term++ // so that the outcome of a call under way only counts as a try
 		j.State, j.Tries, j.NextTry, j.Lease, j.Failing = Done, 0, now, time.Time{}, time.Time{}
 		if j.Failure != "" {
 			j.State = Failed
@@ -119,17 +119,17 @@ func (j Job) after(e event, now time.Time) (Job, error) {
 	return j, nil
 }
 
-// Released is the job when no process has it: the lease of a work or a call, and a sleep, are over. For a
-// Store whose process is the only one.
+// Released returns the job without its lease: no process works on it or calls, and it does not sleep.
+// For a Store whose process is the only one.
 func (j Job) Released() Job {
-	j, _ = j.after(event{kind: released}, time.Time{}) // if nobody had it, it is the same
+	j, _ = j.after(event{kind: released}, time.Time{}) // a job without a lease stays the same
 	return j
 }
 
 // withdrawal is the failure of a job that its client withdrew.
 const withdrawal = "withdrawn by its client"
 
-// answered is a job whose call has ended. There is no further try after the result is
+// answered returns a job after its call has ended. There is no further try after the result is
 // deleted, even if a receiver asks to wait longer or its circuit stays open. The next try
 // is due at a whole millisecond, because a Store compares milliseconds.
 func (j Job) answered(e event, now time.Time) Job {

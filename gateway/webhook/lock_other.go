@@ -5,7 +5,7 @@ package webhook
 import "os"
 
 // LockFile makes a file if it is missing. On this system it locks nothing: the operator
-// must make sure that whatever it stands for has one frontdesk only.
+// must ensure that only one frontdesk uses what the lock protects.
 func LockFile(name string) (release func() error, err error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

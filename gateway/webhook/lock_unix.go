@@ -15,8 +15,8 @@ func LockFile(name string) (release func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// To close it is not enough: a process that is being started beside has a copy of
-	// the descriptor until it has become another program, and with it the lock.
+	// Closing the file is not enough: a child process that is being started has a copy of
+	// the descriptor, and with it the lock, until its exec.
 	release = func() error { return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close()) }
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

@@ -43,7 +43,7 @@ func TestWorkIsLeftToThoseWhoKnowIt(t *testing.T) {
 			require.Len(t, said, 1, "it is said once")
 			require.EqualValues(t, 1, said[0].ContextMap()["jobs"])
 
-			n := must.Have(store.Beyond(t.Context(), needs))(t)
+			n := must.Have(store.Newer(t.Context(), needs))(t)
 			require.Zero(t, n, "who knows it leaves nothing")
 			next := must.Have(store.NextWork(t.Context(), c.Now(), needs, nil))(t)
 			require.Equal(t, "newer", next.ID)

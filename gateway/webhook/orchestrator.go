@@ -23,7 +23,7 @@ type Runner func(ctx context.Context, j Job, w io.Writer) (Content, error)
 
 // Content says what a result is.
 type Content struct {
-	Name string // what the client saves it as
+	Name string // the file name that the client is offered
 	Type string // media type
 }
 
@@ -63,8 +63,8 @@ type Config struct {
 	Observe func(word string)
 	// Tracer makes the spans of work and calls; nil for none.
 	Tracer trace.Tracer
-	// Ready returns those of the sleeping jobs for which what they wait for has come. It is
-	// asked at every tick, once at a time; nil where all sleep their time.
+	// Ready returns those of the sleeping jobs whose event has come. It is called at every
+	// tick, once at a time; nil where all jobs sleep until their time.
 	Ready func(ctx context.Context, asleep []Job) []Job
 	// Tick makes the orchestrator look for due work and calls; nil means every second.
 	Tick <-chan time.Time
@@ -82,15 +82,15 @@ type Orchestrator struct {
 	tasks    sync.WaitGroup
 	work     chan struct{} // there may be work
 	calls    chan struct{} // there may be calls
-	sleepers chan struct{} // what a job sleeps for may have come
+	sleepers chan struct{} // the event of a sleeping job may have come
 	taking   chan struct{} // held by the worker that takes a job
-	summing  chan struct{} // held by whoever sums up what jobs take
-	clearing chan struct{} // held by the worker that has results give way
+	summing  chan struct{} // held while the store sums up what jobs take
+	clearing chan struct{} // held by the worker that deletes spent results
 	book     book          // of the room that is taken
 	crowded  atomic.Bool   // the warning that results take most of their space is logged
 	working  *slots        // of jobs that are worked on
 	calling  *slots        // of calls under way
-	stopping chan struct{} // closed when nothing more is begun
+	stopping chan struct{} // closed when nothing more may begin
 	stop     func()        // closes it
 	idle     chan struct{} // closed when the last worker has ended
 }
@@ -129,7 +129,7 @@ func Start(c Config) *Orchestrator {
 }
 
 // Shutdown begins no more work and no more calls, and waits for the work under way until
-// ctx ends. Calls go on meanwhile. Close must follow.
+// ctx ends. Calls under way go on meanwhile. Close must follow.
 func (o *Orchestrator) Shutdown(ctx context.Context) error {
 	o.stop()
 	select {
@@ -161,7 +161,7 @@ func (o *Orchestrator) Close() error {
 // able is the highest Needs that this process can meet.
 func (o *Orchestrator) able() Needs { return Needs{Format: Format, Model: o.Model} }
 
-// needs is what the work of an owner takes.
+// needs returns what the work of an owner needs.
 func (o *Orchestrator) needs(owner Owner) Needs {
 	needs := o.able()
 	if owner.Rights == nil {
@@ -170,7 +170,7 @@ func (o *Orchestrator) needs(owner Owner) Needs {
 	return needs
 }
 
-// watch wakes the others at every tick, of the workers one, and cleans up once an hour.
+// watch wakes one worker, the deliverer and the waker at every tick, and cleans up once an hour.
 func (o *Orchestrator) watch() {
 	var cleaned time.Time
 	warned := false
@@ -193,8 +193,8 @@ func (o *Orchestrator) watch() {
 
 // warnOfNewerJobs logs that this process leaves jobs to others, and returns whether it did.
 func (o *Orchestrator) warnOfNewerJobs() bool {
-	n, err := o.Store.Beyond(o.ctx, o.able())
-	if err != nil || n == 0 { // whoever looks for work meets the same fault, and logs it
+	n, err := o.Store.Newer(o.ctx, o.able())
+	if err != nil || n == 0 { // the workers meet the same error, and log it
 		return false
 	}
 	o.Log.Warn("callbacks: jobs wait for a newer version, which promised them", zap.Int("jobs", n))
@@ -260,7 +260,7 @@ func (o *Orchestrator) Collect(ctx context.Context, owner Owner, id string) (Job
 	switch {
 	case err == nil:
 		return collected, nil
-	case errors.Is(err, ErrNotNow): // it gave way, now or before
+	case errors.Is(err, ErrNotNow): // the result was deleted to make room
 		return Job{}, ErrUnknownJob
 	case errors.Is(err, ErrUnknownJob) || ctx.Err() != nil:
 		return Job{}, err

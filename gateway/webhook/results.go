@@ -45,7 +45,7 @@ type Draft interface {
 type measured struct {
 	Draft
 	room int64
-	more func(have, need int64) (room int64, err error) // sets more aside
+	more func(have, need int64) (room int64, err error) // reserves more
 	sum  hash.Hash
 	size int64
 }
@@ -62,7 +62,7 @@ func (m *measured) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// keep keeps the draft as the result of that name.
+// keep completes the draft as the result of that name.
 func (m *measured) keep(name string, c Content) (Result, error) {
 	if err := m.Keep(); err != nil {
 		return Result{}, err

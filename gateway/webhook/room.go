@@ -12,8 +12,8 @@ import (
 // Results have to fit into a space that all clients share. The size of a result is not
 // known in advance. So when a job is accepted, the average size of results of that kind
 // is reserved for it, and more when it has written all that. If there is no space for
-// more, the job fails with that reason. Usually it does not come to that, because a job
-// without space for the average is not accepted.
+// more, the job fails with that reason. That is rare, because a job without space for
+// the average is not accepted.
 
 // Stage says how firmly a job holds its space.
 type Stage int
@@ -22,13 +22,13 @@ type Stage int
 const (
 	Reserved Stage = iota // for a result that is not there yet
 	Kept                  // a result that the client has not fetched, or has a valid address of
-	Spent                 // a result that was fetched, and gives way when others need the room
+	Spent                 // a result that was fetched, and is deleted when others need the room
 )
 
 // String is what operators call the stage.
 func (s Stage) String() string { return [...]string{"reserved", "kept", "spent"}[s] }
 
-// Stages are all there are.
+// Stages returns all stages.
 func Stages() []Stage { return []Stage{Reserved, Kept, Spent} }
 
 // Taken is what the jobs of a client, of one kind and at one stage, take of the space.
@@ -47,17 +47,17 @@ type Room struct {
 	All   []Taken
 }
 
-// shareOf is how many times as much as is left free a client may have, without spent
-// results: one client alone gets three quarters of the space, a second one three quarters
-// of what is left then, and in the end all who want more have the same. Spent results may
-// take all the rest.
+// shareOf bounds what a client may have, without spent results, to so many times the space
+// that is then left free: one client alone gets three quarters of the space, a second one three
+// quarters of the rest, and in the end all clients that want more have the same. Spent results
+// may take all the rest.
 const shareOf = 3
 
 // mostExpected bounds what is reserved for a job of a kind of which its client has no
 // results, in bytes.
 const mostExpected = 16 << 20
 
-// Bytes is how many bytes are taken at a stage.
+// Bytes returns how many bytes are taken at a stage.
 func (r Room) Bytes(s Stage) (n int64) {
 	for _, t := range r.All {
 		if t.Stage == s {
@@ -67,15 +67,15 @@ func (r Room) Bytes(s Stage) (n int64) {
 	return n
 }
 
-// Firm is how many bytes are taken by what cannot be deleted yet.
+// Firm returns how many bytes cannot be freed yet: those reserved, and those of kept results.
 func (r Room) Firm() int64 { return r.Bytes(Reserved) + r.Bytes(Kept) }
 
 // Crowded reports whether unfetched results take so much that an operator should look: soon
 // after that, a single client is refused.
 func (r Room) Crowded() bool { return r.Firm() > r.Space/3*2 }
 
-// Largest is the client that takes most, without spent results, with the ID of one of its
-// jobs; 0 and "" if nothing is taken.
+// Largest returns how much the client takes that takes most, without spent results, and the ID
+// of one of its jobs; 0 and "" if nothing is taken.
 func (r Room) Largest() (bytes int64, job string) {
 	has := map[int64]int64{}
 	for _, t := range r.All {
@@ -90,7 +90,7 @@ func (r Room) Largest() (bytes int64, job string) {
 	return bytes, job
 }
 
-// more is how many more bytes a client may take.
+// more returns how many more bytes a client may take.
 func (r Room) more(client int64) int64 {
 	own := int64(0)
 	for _, t := range r.All {
@@ -101,9 +101,9 @@ func (r Room) more(client int64) int64 {
 	return max((shareOf*(r.Space-r.Firm())-own)/(shareOf+1), 0)
 }
 
-// expected is the expected size of a job's result: the average of the client's own
-// results of that kind. If it has none, it is the average of the others', up to a bound:
-// a client must not be refused because other clients' results are large.
+// expected returns the expected size of a job's result: the average of the client's own
+// results of that kind. If the client has none, it is the average of the others', up to a
+// bound: a client must not be refused because other clients' results are large.
 func (r Room) expected(client int64, kind string) int64 {
 	var own, all Taken
 	for _, t := range r.All {
@@ -126,7 +126,7 @@ func (r Room) expected(client int64, kind string) int64 {
 	}
 }
 
-// taken is how much of the space a job takes.
+// taken returns what a job takes of the space.
 func (j Job) taken(now time.Time) Taken {
 	t := Taken{Client: j.Owner.User.Client.ID, Kind: j.Work.Kind, Stage: Kept, Jobs: 1, Bytes: j.Taken(), Job: j.ID}
 	switch {
@@ -150,7 +150,7 @@ func (o *Orchestrator) Room(ctx context.Context) (Room, error) {
 	return r, nil
 }
 
-// sum updates the book if it is old. While one caller does so, others use the old one,
+// sum updates the book if it is old. While one caller does so, others use the old sum,
 // unless there is none.
 func (o *Orchestrator) sum(ctx context.Context) error {
 	switch good := o.book.goodUntil(); {
@@ -171,7 +171,7 @@ func (o *Orchestrator) sum(ctx context.Context) error {
 	}
 	defer func() { <-o.summing }()
 	begun := o.Clock()
-	if begun.Before(o.book.goodUntil()) { // by who had the turn before
+	if begun.Before(o.book.goodUntil()) { // another caller has updated it meanwhile
 		return nil
 	}
 	o.book.beginSum()
@@ -185,8 +185,8 @@ func (o *Orchestrator) sum(ctx context.Context) error {
 const reserveTime = 10 * time.Second
 
 // reserve counts the space that f wants for a job, as far as its client's share allows,
-// before the store is told. The caller must end the write. Two processes may do so at the
-// same moment, and then exceed the space by what each takes.
+// before it is stored. The caller must end the write. Two processes may reserve at the same
+// moment, and then exceed the space by what each takes.
 func (o *Orchestrator) reserve(ctx context.Context, f func(Room) Taken) (*write, error) {
 	ctx, cancel := context.WithTimeout(ctx, reserveTime)
 	defer cancel()
@@ -194,7 +194,7 @@ func (o *Orchestrator) reserve(ctx context.Context, f func(Room) Taken) (*write,
 	if err != nil {
 		return nil, err
 	}
-	o.tellCrowd(ctx, r)
+	o.warnOfCrowd(ctx, r)
 	o.book.mu.Lock()
 	defer o.book.mu.Unlock()
 	r.All = o.book.all
@@ -205,9 +205,9 @@ func (o *Orchestrator) reserve(ctx context.Context, f func(Room) Taken) (*write,
 	return o.book.begin(Taken{}, to), nil
 }
 
-// setAside increases the reservation of a running job from what it has to what it needs,
-// and some more, so that it seldom asks.
-func (o *Orchestrator) setAside(ctx context.Context, j Job, have, need int64) (room int64, err error) {
+// reserveMore increases the reservation of a running job from what it has to what it needs,
+// and some more, so that it is seldom called.
+func (o *Orchestrator) reserveMore(ctx context.Context, j Job, have, need int64) (room int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, reserveTime)
 	defer cancel()
 	client := j.Owner.User.Client.ID
@@ -216,7 +216,7 @@ func (o *Orchestrator) setAside(ctx context.Context, j Job, have, need int64) (r
 		return Taken{Client: client, Kind: j.Work.Kind, Stage: Reserved, Bytes: room - have, Job: j.ID}
 	})
 	if err == nil {
-		defer o.book.end(more, false) // the change counts it from then on
+		defer o.book.end(more, false) // by then the change below counts it
 		if err = o.clear(ctx); err == nil {
 			_, err = o.change(ctx, j.ID, event{kind: grown, term: j.Term, room: room}, nil)
 		}
@@ -230,8 +230,8 @@ func (o *Orchestrator) setAside(ctx context.Context, j Job, have, need int64) (r
 // clearAtOnce is how many spent results are looked up at once.
 const clearAtOnce = 100
 
-// clear deletes spent results until what is taken fits into the space. This is done when
-// work begins to write, so that a request for a job does not wait for it.
+// clear deletes spent results until the rest fits into the space. Work does so before it
+// writes, so that a request for a job does not wait for it.
 func (o *Orchestrator) clear(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, reserveTime)
 	defer cancel()
@@ -264,15 +264,15 @@ func (o *Orchestrator) clear(ctx context.Context) error {
 			bytes -= j.Result.Size
 			o.Log.Info("callbacks: a result that was fetched gives way", zap.String("job", j.ID), zap.Int64("bytes", j.Result.Size))
 		}
-		if bytes == before { // none of them went, and the store would list them again
+		if bytes == before { // none could be deleted, and the store would list them again
 			return nil
 		}
 	}
 	return nil
 }
 
-// tellCrowd logs once that results take most of the space, and which client has most.
-func (o *Orchestrator) tellCrowd(ctx context.Context, r Room) {
+// warnOfCrowd logs once that results take most of the space, and which client has most.
+func (o *Orchestrator) warnOfCrowd(ctx context.Context, r Room) {
 	if !r.Crowded() {
 		o.crowded.Store(false)
 		return
@@ -281,7 +281,7 @@ func (o *Orchestrator) tellCrowd(ctx context.Context, r Room) {
 		return
 	}
 	bytes, id := r.Largest()
-	j, _ := o.Store.Get(ctx, id) // whose client is then not named
+	j, _ := o.Store.Get(ctx, id) // with an error the client is not named
 	o.Log.Warn("callbacks: results take most of their space, and do not give way before they are fetched",
 		zap.Int64("bytes", r.Firm()), zap.Int64("space", r.Space), zap.String("most_of", j.Owner.User.Client.Name), zap.Int64("its_bytes", bytes))
 }

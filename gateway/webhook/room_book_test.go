@@ -212,7 +212,7 @@ func (stuck) Room(ctx context.Context, _ time.Time) ([]webhook.Taken, error) {
 	return nil, ctx.Err()
 }
 
-func (stuck) Beyond(ctx context.Context, _ webhook.Needs) (int, error) {
+func (stuck) Newer(ctx context.Context, _ webhook.Needs) (int, error) {
 	<-ctx.Done()
 	return 0, ctx.Err()
 }

@@ -15,7 +15,7 @@ func NewSchedule(random func() float64) Schedule { return Schedule{random: rando
 const (
 	WhyScheduled  = "scheduled"   // the schedule's own delay
 	WhyRetryAfter = "retry after" // the receiver asked for more time
-	WhyNotTried   = "not tried"   // the last call was no try; the same try again
+	WhyNotTried   = "not tried"   // the last call was no try, and is repeated
 	WhyDelivered  = "delivered"   // end: the receiver answered 2xx
 	WhyGone       = "gone"        // end: the receiver answered 410
 	WhyExhausted  = "exhausted"   // end: there are no tries left
@@ -26,7 +26,7 @@ const (
 	retryAfterLimit = 24 * time.Hour
 )
 
-// delays returns how long each try waits for the one before.
+// delays returns the delay before each try.
 func delays() []time.Duration {
 	return []time.Duration{
 		0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour,
@@ -34,12 +34,12 @@ func delays() []time.Duration {
 	}
 }
 
-// Tries is how often a callback is tried before it is exhausted.
+// Tries returns how often a callback is tried before it is exhausted.
 func Tries() int { return len(delays()) }
 
-// Ahead returns when the callback of a job will be tried, as long as its receiver takes none of
-// the calls: the next one exactly, those after it give or take a fifth. It is empty where no
-// call is due any more.
+// Ahead returns when the callback of a job will be tried, as long as all calls fail: the time of the
+// next one is exact, those after it may differ by a fifth of their delays. It is empty where no call
+// is due any more.
 func (j Job) Ahead(now time.Time) (all []time.Time) {
 	if j.NextTry.IsZero() {
 		return nil
@@ -73,13 +73,13 @@ func (s Schedule) Next(tries int, o Outcome) (delay time.Duration, end bool, why
 	case tries >= Tries():
 		return 0, true, WhyExhausted
 	}
-	asked := min(o.RetryAfter, retryAfterLimit)
+	requested := min(o.RetryAfter, retryAfterLimit)
 	if !o.Tried && o.Err != "" {
-		return asked + time.Duration(s.random()*spread*float64(asked)), false, WhyNotTried
+		return requested + time.Duration(s.random()*spread*float64(requested)), false, WhyNotTried
 	}
 	delay = time.Duration((1 + spread*(2*s.random()-1)) * float64(delays()[tries]))
-	if asked > delay {
-		return asked, false, WhyRetryAfter
+	if requested > delay {
+		return requested, false, WhyRetryAfter
 	}
 	return delay, false, WhyScheduled
 }

@@ -31,8 +31,8 @@ type Store interface {
 	NextWork(ctx context.Context, now time.Time, able Needs, without []int64) (Job, error)
 	// Asleep returns the jobs that are accepted and have a lease.
 	Asleep(ctx context.Context, now time.Time) ([]Job, error)
-	// Beyond counts the jobs that are not finished and need more than able.
-	Beyond(ctx context.Context, able Needs) (int, error)
+	// Newer counts the jobs that are not finished and need more than able.
+	Newer(ctx context.Context, able Needs) (int, error)
 	// DueCalls returns jobs whose callback is due and not being called, except those of
 	// the clients that are left out. It returns at most one per receiver's host. First
 	// comes one job of each client, those with the fewest calls under way first, then
@@ -54,9 +54,9 @@ type Store interface {
 	Journal(ctx context.Context, id string) ([]Try, error)
 	// Forget removes the jobs that were finished before, with their journals.
 	Forget(ctx context.Context, before time.Time) error
-	// SigningKeys returns the keys that sign downloads, newest first, after it has made
-	// one if the newest is older than since. It removes those that were replaced before
-	// old. If it cannot make one, it returns the existing ones with the error.
+	// SigningKeys returns the keys that sign downloads, newest first. It stores fresh if
+	// the newest is older than since, and then removes those that were replaced before
+	// old. If it cannot do so, it returns the existing ones with the error.
 	SigningKeys(ctx context.Context, since, old time.Time, fresh SigningKey) ([]SigningKey, error)
 }
 
@@ -77,19 +77,19 @@ type Filter struct {
 type Receiver struct {
 	Host    string        // with its port if that is written; "" where the address cannot be read
 	Jobs    int           // all of them
-	States  map[State]int // those that there are
-	Failing int           // jobs tried in vain that are to be tried again
+	States  map[State]int // without states that no job has
+	Failing int           // jobs whose calls failed, and that are to be called again
 	Oldest  time.Time     // when the oldest job that is not over was created; zero where there is none
 	NextTry time.Time     // when the next call is due; zero where there is none
 }
 
 // Pending are the callbacks that are still to be made.
 type Pending struct {
-	Due     []OfClient // now, and nobody is calling them; since when the first of them has been
-	Failing []OfClient // tried in vain, and to be tried again; since when the first of them failed first
+	Due     []OfClient // due now, and not being called; Since is when the first of them became due
+	Failing []OfClient // failed, and to be called again; Since is when the first of them failed first
 }
 
-// OfClient are callbacks of a client.
+// OfClient counts callbacks of a client.
 type OfClient struct {
 	Client int64
 	Jobs   int
@@ -97,7 +97,7 @@ type OfClient struct {
 	Job    string // one of them
 }
 
-// States are all states of a job, in the order of its life.
+// States returns all states of a job, in the order of its life.
 func States() []State {
 	return []State{Accepted, Running, Done, Failed, CalledBack, Collected, Exhausted}
 }

@@ -12,10 +12,10 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 )
 
-// A job stays in the trace of the request that asked for it: its headers are
-// kept with the job, over restarts.
+// A job stays in the trace of the request that asked for it: the headers of that
+// trace are stored with the job.
 
-// withoutTraces is what an orchestrator that was given no tracer has.
+// withoutTraces returns the tracer of an orchestrator that was given none.
 func withoutTraces() trace.Tracer { return noop.NewTracerProvider().Tracer("") }
 
 // traceOf returns the headers of the trace that ctx belongs to; nil for none.

@@ -14,36 +14,35 @@ import (
 	"go.uber.org/zap"
 )
 
-// What the error of a runner may be, beside a failure of the work.
+// What the error of a runner may be, other than a failure of the work.
 var (
-	// ErrAgain marks one that passes, and that the same work may be begun again
-	// after: a backend that is away for a while.
+	// ErrAgain says that the failure will pass, for example of a backend that is down.
+	// The same work may then be begun again.
 	ErrAgain = errors.New("webhook: to be done again")
-	// ErrInUse marks that of work which somebody else does right now, and whose
-	// answer will be the answer of this as well. Nothing was done.
+	// ErrInUse says that another job or request does the same work right now, and that
+	// its answer will be the answer of this job as well. Nothing was done.
 	ErrInUse = errors.New("its Idempotency-Key is in use")
-	// ErrUnknown marks that of work of which nobody knows whether it was done. It
-	// is not begun again, neither here nor by the next process.
+	// ErrUnknown says that nobody knows whether the work was done. It is not begun
+	// again, neither here nor by the next process.
 	ErrUnknown = errors.New("outcome unknown")
 )
 
-// How long work waits that failed with ErrAgain, at least: as long as it took, where that
-// was longer. And for how long after the promise it is done again.
+// Work that failed with ErrAgain waits for againAfter, or as long as it took if that is
+// longer. It is repeated until againFor after it was accepted.
 const (
 	againAfter = 5 * time.Second
 	againFor   = time.Hour
 )
 
-// Work that failed with ErrInUse looks again after a second at first, and after a
-// tenth of the time that it has waited later. After inUseFor it is taken that who
-// has the key will never tell.
+// Work that failed with ErrInUse is tried again after a second at first, and later after a
+// tenth of the time that it has waited. After inUseFor the outcome counts as unknown.
 const (
 	inUseAfter = time.Second
 	inUseFor   = 10 * time.Minute
 )
 
-// Asleep is the error of a runner whose work waits for something: it is begun again when
-// Config.Ready says so, and when Until has come. Until then it takes no worker.
+// Asleep is the error of a runner whose work waits for an event: it is begun again when
+// Config.Ready returns its job, or at Until. Until then it takes no worker.
 type Asleep struct{ Until time.Time }
 
 func (Asleep) Error() string { return "webhook: it waits" }
@@ -69,7 +68,7 @@ func (o *Orchestrator) wakeReady() {
 		o.Log.Error("callbacks: look for jobs that wait", zap.Error(err))
 	}
 	if err != nil {
-		return // no job is forgotten because it could not be read
+		return // without o.Ready, which would forget the jobs that could not be read
 	}
 	for _, j := range o.Ready(o.ctx, asleep) {
 		_, err := o.change(o.ctx, j.ID, event{kind: woken}, nil)
@@ -93,7 +92,7 @@ func (o *Orchestrator) worker() {
 	}
 }
 
-// takeWork does the next job. It is false when there is nothing to do.
+// takeWork does the next job. It returns false if there is nothing to do.
 func (o *Orchestrator) takeWork() bool {
 	next, err := o.claim()
 	switch {
@@ -110,7 +109,7 @@ func (o *Orchestrator) takeWork() bool {
 	defer o.working.leave(next.Owner.User.Client.ID)
 	wake(o.work) // for another worker: there may be more
 	o.discardEarlier(next)
-	if next.State == Running { // and not given up
+	if next.State == Running { // otherwise it was claimed too often, and has failed
 		o.do(next)
 	}
 	wake(o.calls)
@@ -135,7 +134,7 @@ func (o *Orchestrator) claim() (Job, error) {
 	return next, err
 }
 
-// do does a job and keeps what came of it.
+// do does a job and stores the outcome.
 func (o *Orchestrator) do(j Job) {
 	held, release := o.hold(j)
 	ctx, span := o.begin(held, j, "work "+j.Work.Kind, trace.SpanKindInternal)
@@ -148,7 +147,7 @@ func (o *Orchestrator) do(j Job) {
 	defer cancel()
 	_, err = o.change(keep, j.ID, e, nil)
 	switch {
-	case errors.Is(err, ErrNotNow): // somebody else has the job: theirs is the result
+	case errors.Is(err, ErrNotNow): // another worker has the job, and writes its result
 		o.Log.Warn("callbacks: a job was taken over before it was done", zap.String("job", j.ID), zap.Int("claim", j.Term))
 		if err := o.Results.Remove(keep, resultName(j)); err != nil {
 			o.Log.Error("callbacks: remove a result that is none", zap.String("job", j.ID), zap.Error(err))
@@ -158,7 +157,7 @@ func (o *Orchestrator) do(j Job) {
 	}
 }
 
-// outcome is what comes of a job whose runner has ended, after so long.
+// outcome returns the event of a job whose runner has ended, after so long.
 func (o *Orchestrator) outcome(j Job, result Result, err error, took time.Duration) event {
 	e := event{kind: completed, result: result, term: j.Term}
 	switch {
@@ -187,8 +186,8 @@ func (o *Orchestrator) outcome(j Job, result Result, err error, took time.Durati
 	return e
 }
 
-// patience tells for what work waits that ended with an error after so long, and how
-// long; 0 where it does not wait, or has waited long enough.
+// patience returns why work waits that ended with an error after so long, and how long it
+// waits; 0 where it does not, or has waited long enough.
 func (o *Orchestrator) patience(j Job, err error, took time.Duration) (cause string, wait time.Duration) {
 	now := o.Clock()
 	switch {
@@ -208,12 +207,12 @@ func (o *Orchestrator) patience(j Job, err error, took time.Duration) (cause str
 	}
 }
 
-// resultName is the name of the file that the present claim of a job writes. No
-// two claims share one, so that a worker who lost the job unawares writes over
-// nobody's result; which file is the job's is settled in the store alone.
+// resultName is the name of the file that the present claim of a job writes. No two
+// claims share one, so that a worker that has lost its job without knowing it does not
+// overwrite the result of another one; only the store says which file is the job's.
 func resultName(j Job) string { return j.ID + "." + strconv.Itoa(j.Term) }
 
-// jobOf is the job that a result was written for.
+// jobOf returns the ID of the job that a result was written for.
 func jobOf(file string) string {
 	id, _, _ := strings.Cut(file, ".")
 	return id
@@ -231,7 +230,7 @@ func (o *Orchestrator) discardEarlier(j Job) {
 
 // perform runs the job's runner into a file that appears only when it is whole.
 func (o *Orchestrator) perform(ctx context.Context, j Job) (result Result, err error) {
-	if j.Needs.beyond(o.able()) {
+	if j.Needs.exceeds(o.able()) {
 		return Result{}, fmt.Errorf("it needs a newer version, or more of the model, and nobody with that came for %s", Left)
 	}
 	run := o.Runners[j.Work.Kind]
@@ -254,7 +253,7 @@ func (o *Orchestrator) perform(ctx context.Context, j Job) (result Result, err e
 	}
 	defer draft.Discard()
 	written := &measured{Draft: draft, room: j.Room, sum: sha256.New(), more: func(have, need int64) (int64, error) {
-		return o.setAside(ctx, j, have, need)
+		return o.reserveMore(ctx, j, have, need)
 	}}
 	content, err := run(ctx, j, written)
 	if err != nil {
@@ -264,7 +263,7 @@ func (o *Orchestrator) perform(ctx context.Context, j Job) (result Result, err e
 }
 
 // hold renews the lease of a job until it is released. The context ends when
-// somebody else has taken the job.
+// another worker has taken the job.
 func (o *Orchestrator) hold(j Job) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(o.ctx)
 	done := make(chan struct{})

@@ -47,8 +47,8 @@ func moment(t time.Time) mapping.Value {
 	return mapping.IntValue(t.UnixMilli())
 }
 
-// columns are a job's values in the order of the table. What its document had
-// before that is not known here, as a newer version wrote it, stays in it.
+// columns returns a job's values in the order of the table. Members of its former
+// document that only a newer version knows are preserved.
 func columns(j webhook.Job, before string) ([]mapping.Value, error) {
 	document, err := json.Marshal(j)
 	if err != nil {
@@ -62,8 +62,7 @@ func columns(j webhook.Job, before string) ([]mapping.Value, error) {
 	}, nil
 }
 
-// over returns the members of an object over those that it had before, in the
-// objects among them as well.
+// over merges the members of an object into those that it had before, recursively.
 func over(before, now json.RawMessage) json.RawMessage {
 	var all, members map[string]json.RawMessage
 	if json.Unmarshal(before, &all) != nil || all == nil || json.Unmarshal(now, &members) != nil || members == nil {
@@ -175,9 +174,9 @@ func (s *Store) Get(ctx context.Context, id string) (webhook.Job, error) {
 	return only(s.read(ctx, `SELECT document FROM callback_job WHERE id = ?1`, mapping.TextValue(id)))
 }
 
-// Conditions of jobs that are to be called at all, and of those that are due at ?1, while nobody
-// is calling them. coalesce keeps it from going through all that are finished: those to be
-// called have an index of their own.
+// The conditions of jobs whose callback is still to be made, and of those for which it is due at ?1
+// and not being made. coalesce keeps the planner from reading all finished jobs: those to be called
+// have an index of their own.
 const (
 	toCall = `next_try > 0 AND coalesce(state, '') IN ('done', 'failed')`
 	due    = toCall + ` AND next_try <= ?1 AND lease_until < ?1`
@@ -243,7 +242,7 @@ func (s *Store) Room(ctx context.Context, linkedBefore time.Time) (all []webhook
 	return all, err
 }
 
-// spent is the condition that a result may give way, of those given out last by ?1.
+// spent is the condition that a result may be deleted: its last address was given out by ?1.
 const spent = `state = 'collected' AND linked_at > 0 AND linked_at <= ?1`
 
 // Spent implements webhook.Store.
@@ -252,7 +251,7 @@ func (s *Store) Spent(ctx context.Context, linkedBefore time.Time, most int) ([]
 		moment(linkedBefore), mapping.IntValue(int64(most)))
 }
 
-// held returns a job that nobody else changes until the transaction ends.
+// held returns a job, and locks it until the transaction ends.
 func (s *Store) held(ctx context.Context, c sqlrecord.Conn, id string) (j webhook.Job, document string, err error) {
 	if !sqlrecord.CanHold(id) {
 		return j, "", webhook.ErrUnknownJob
@@ -281,8 +280,8 @@ func (s *Store) Forget(ctx context.Context, before time.Time) error {
 	})
 }
 
-// Release lets go of all jobs that somebody had: for a process that knows that
-// it is the only one, when it starts.
+// Release ends the leases of all jobs: for a process that knows that it is the only
+// one, when it starts.
 func (s *Store) Release(ctx context.Context) error {
 	return s.db.Write(ctx, func(c sqlrecord.Conn) error {
 		var free [][]mapping.Value

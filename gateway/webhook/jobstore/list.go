@@ -11,12 +11,12 @@ import (
 	"frontdesk/mapping"
 )
 
-// failing is the condition that calls for a job were made in vain, and that it is to be called again.
+// failing is the condition that calls for a job have failed, and that another one is due.
 const failing = `failing_since > 0 AND next_try > 0`
 
-// List implements webhook.Store. What is sorted are IDs: of as many jobs as match, which no index
-// has by their age, since it would make NextWork slower. Documents are read of those that are
-// returned, and for Key of all that match otherwise.
+// List implements webhook.Store. It sorts the IDs of all jobs that match: an index by age would make
+// NextWork slower. It reads the documents of those that it returns, and with Key those of all that
+// match otherwise.
 func (s *Store) List(ctx context.Context, f webhook.Filter) ([]webhook.Job, error) {
 	where, args := s.conditions(f, "j.state")
 	most := f.Limit
@@ -28,7 +28,7 @@ func (s *Store) List(ctx context.Context, f webhook.Filter) ([]webhook.Job, erro
 		JOIN callback_job j ON j.id = found.id ORDER BY found.created_at DESC, found.id`, strings.Join(where, " AND "), len(args)), args...)
 }
 
-// conditions are those of a filter, with their arguments. state is how the state is called.
+// conditions returns those of a filter, with their arguments. state is the expression of the state.
 func (s *Store) conditions(f webhook.Filter, state string) (where []string, args []mapping.Value) {
 	where = []string{"1 = 1"}
 	add := func(condition string, v mapping.Value) {
@@ -41,7 +41,7 @@ func (s *Store) conditions(f webhook.Filter, state string) (where []string, args
 	if f.Failing {
 		where = append(where, `(j.state = 'exhausted' OR `+failing+`)`)
 	}
-	if f.Client != "" { // by one job of each client
+	if f.Client != "" { // the name is read in one job of each client
 		add(`j.client_id IN (SELECT n.client_id FROM (SELECT min(id) AS id FROM callback_job GROUP BY client_id) c JOIN callback_job n ON n.id = c.id
 			WHERE `+s.member("n.document", "Owner", "User", "Client", "Name")+` = ?)`, mapping.TextValue(f.Client))
 	}
@@ -64,12 +64,12 @@ func (s *Store) conditions(f webhook.Filter, state string) (where []string, args
 	return where, args
 }
 
-// Receivers counts the jobs of a filter by receiver, at most so many: first those that did not take
-// most calls. It returns how many jobs there are of all receivers, and ignores After and Limit of
-// the filter. Without a client, key or error in it, it reads an index and no document.
+// Receivers counts the jobs of a filter by receiver, at most so many, those with the most failing
+// jobs first. It returns how many jobs there are of all receivers, and ignores After and Limit of
+// the filter. Without a client, key or error in the filter it reads an index and no document.
 func (s *Store) Receivers(ctx context.Context, f webhook.Filter, most int) (rows []webhook.Receiver, jobs int, err error) {
 	f.After = ""
-	where, args := s.conditions(f, "coalesce(j.state, '')") // which keeps it from the index that begins with the state
+	where, args := s.conditions(f, "coalesce(j.state, '')") // so that the index that begins with the state is not used
 	args = append(args, mapping.IntValue(int64(most)))
 	columns, counts := []sqlrecord.Column{words, number, number, number, number, number}, ""
 	for _, state := range webhook.States() {
@@ -96,7 +96,7 @@ func (s *Store) Receivers(ctx context.Context, f webhook.Filter, most int) (rows
 	return rows, jobs, err
 }
 
-// momentOf is a moment as the tables have it; zero for none.
+// momentOf reads a moment of the tables; zero for none.
 func momentOf(v mapping.Value) time.Time {
 	if v.Int() == 0 {
 		return time.Time{}
@@ -104,7 +104,7 @@ func momentOf(v mapping.Value) time.Time {
 	return time.UnixMilli(v.Int()).UTC()
 }
 
-// member is a member of a document, as text.
+// member returns the expression of a member of a document, as text.
 func (s *Store) member(document string, path ...string) string {
 	if s.db.Dialect().Name == sqlrecord.Postgres().Name {
 		return fmt.Sprintf(`(%s::json #>> '{%s}')`, document, strings.Join(path, ","))
@@ -146,7 +146,7 @@ func (s *Store) journal(ctx context.Context, c sqlrecord.Conn, id, order string,
 	})
 }
 
-// States counts the jobs by state; all states are there. It reads all of an index.
+// States counts the jobs by state, also states without jobs. It reads all of an index.
 func (s *Store) States(ctx context.Context) (states map[webhook.State]int, err error) {
 	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
 		states = map[webhook.State]int{}
@@ -161,10 +161,10 @@ func (s *Store) States(ctx context.Context) (states map[webhook.State]int, err e
 	return states, err
 }
 
-// Pending tells of the callbacks that are still to be made, and looks at these alone. Of each
-// sort, who has most comes first.
+// Pending counts the callbacks that are still to be made by client, those with the most first. It
+// reads only these.
 func (s *Store) Pending(ctx context.Context, now time.Time) (p webhook.Pending, err error) {
-	// The plus keeps it from going through all jobs in the order of clients.
+	// The plus keeps the planner from reading all jobs in the order of clients.
 	const byClient = `SELECT +client_id, count(*), min(%s), min(id) FROM callback_job WHERE %s GROUP BY 1 ORDER BY 2 DESC, 1`
 	ofClients := func(c sqlrecord.Conn, since, where string, args ...mapping.Value) (all []webhook.OfClient, err error) {
 		err = c.Query(ctx, fmt.Sprintf(byClient, since, where), []sqlrecord.Column{number, number, number, words}, args, func(row []mapping.Value) error {

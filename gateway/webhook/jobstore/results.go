@@ -17,9 +17,9 @@ var _ webhook.Results = (*Results)(nil)
 // partSize is how much of a result is written, and read, at once, in bytes.
 const partSize = 256 << 10
 
-// Results keeps the results of jobs beside the jobs, so that every gateway that
-// shares the database can hand them out. Only PostgreSQL has them; a SQLite file
-// is one gateway's, which keeps them in files.
+// Results keeps the results of jobs in the database of the jobs, so that every gateway
+// that shares it can serve them. Only PostgreSQL has them; a SQLite file belongs to one
+// gateway, which keeps them in files.
 type Results struct{ store *Store }
 
 // NewResults returns the results in a store's database.
@@ -30,7 +30,7 @@ func (s *Store) NewResults() (*Results, error) {
 	return &Results{s}, nil
 }
 
-// Names implements webhook.Results. Those being written are among them.
+// Names implements webhook.Results. It also returns those being written.
 func (r *Results) Names(ctx context.Context) (names []string, err error) {
 	err = r.store.db.Read(ctx, func(c sqlrecord.Conn) error {
 		return c.Query(ctx, `SELECT name FROM callback_result`, []sqlrecord.Column{words}, nil, func(row []mapping.Value) error {
@@ -59,8 +59,8 @@ func (r *Results) Create(ctx context.Context, name string) (webhook.Draft, error
 	return &draft{results: r, ctx: ctx, name: name}, again(err)
 }
 
-// again marks a failure of the database as one that passes: the answer of work
-// that was done is replayed, not made again.
+// again marks a failure of the database as one that passes. Work that was done is not
+// repeated then: its stored answer is.
 func again(err error) error {
 	if err == nil || errors.Is(err, errRemoved) {
 		return err
@@ -76,8 +76,8 @@ type draft struct {
 	results *Results
 	ctx     context.Context
 	name    string
-	part    []byte // that is not full yet
-	parts   int64  // before it
+	part    []byte // the last part, which is not full yet
+	parts   int64  // how many parts are stored
 	kept    bool
 }
 
@@ -133,7 +133,7 @@ func (d *draft) Discard() {
 	}
 }
 
-// partTime bounds how long a part is waited for: somebody may have locked the table.
+// partTime bounds the wait for a part: somebody may have locked the table.
 const partTime = 10 * time.Second
 
 // Open implements webhook.Results.
@@ -175,7 +175,7 @@ func (r *reader) ReadAt(p []byte, off int64) (read int, err error) {
 	return read, nil
 }
 
-// hold fetches a part unless it is there; one past the end is empty.
+// hold fetches a part unless the reader has it; a part past the end is empty.
 func (r *reader) hold(part int64) error {
 	if part == r.number {
 		return nil

@@ -45,8 +45,8 @@ func (s *Store) Asleep(ctx context.Context, now time.Time) ([]webhook.Job, error
 	return s.read(ctx, `SELECT document FROM callback_job WHERE state = 'accepted' AND lease_until >= ?1`, moment(now))
 }
 
-// otherThan is the condition that a job is none of these clients', with what it adds
-// to the arguments.
+// otherThan returns the condition that a job is none of these clients', and the arguments
+// with those of the condition.
 func otherThan(clients []int64, args []mapping.Value) (string, []mapping.Value) {
 	condition := ""
 	for _, client := range clients {
@@ -56,8 +56,8 @@ func otherThan(clients []int64, args []mapping.Value) (string, []mapping.Value) 
 	return condition, args
 }
 
-// Beyond implements webhook.Store.
-func (s *Store) Beyond(ctx context.Context, able webhook.Needs) (n int, err error) {
+// Newer implements webhook.Store.
+func (s *Store) Newer(ctx context.Context, able webhook.Needs) (n int, err error) {
 	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
 		row, err := sqlrecord.One(ctx, c, `SELECT count(*) FROM callback_needs n JOIN callback_job j ON j.id = n.job_id
 			WHERE (n.format > ?1 OR n.model > ?2) AND j.state IN ('accepted', 'running')`,

@@ -1,6 +1,5 @@
-// Package webhooktest has what tests of callbacks need at the other end: a
-// certificate authority and an HTTPS server of the test's own. It is not for
-// programs.
+// Package webhooktest has the receiver for tests of callbacks: a certificate authority
+// and an HTTPS server of the test's own. It is not for programs.
 package webhooktest
 
 import (
@@ -27,7 +26,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Authority is a certificate authority that nobody trusts who is not told to.
+// Authority is a certificate authority that only callers with its Roots trust.
 type Authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
@@ -102,7 +101,7 @@ func (a *Authority) File(t testing.TB) string {
 }
 
 // Serve starts an HTTPS server on loopback, whose certificate is for host. Each
-// tune may change it before. It is closed when the test ends.
+// tune may change it before it starts. It is closed when the test ends.
 func (a *Authority) Serve(t testing.TB, host string, handler http.Handler, tune ...func(*httptest.Server)) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(handler)
