@@ -6,13 +6,13 @@ import "frontdesk/mapping"
 type about struct {
 	name    string // the operationId: stable, clients are generated from it
 	summary string
-	row     string // what the interface says of it, quoted
-	note    string // what there is to know beyond
-	general string // what holds for all operations of its kind, told once
-	module  string // what it is grouped under; "" for that of its resource
+	row     string // the interface's own words, quoted
+	note    string // what to know besides
+	general string // what holds for all operations of its kind, described once
+	module  string // the group that it is listed in; "" for that of its resource
 	answers answers
-	// early are the reasons for which the request alone is refused, beyond those
-	// that its parameters and its body imply; late those found when it is served.
+	// early are the reasons for which the request alone is refused, in addition to those
+	// that its parameters and its body imply; late are those found when it is served.
 	early, late []mapping.Reason
 	asksBackend bool
 }

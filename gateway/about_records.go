@@ -10,8 +10,8 @@ const recordRows = "**Records** are read and changed in the same way everywhere.
 	"> Get many items: GET; required parameters apply; parameter page must be greater than 0; unknown or repeated query parameters are refused\n" +
 	"> Delete one item: DELETE; primary ID required; refused for system records and for records in use elsewhere"
 
-// aboutRecord is about an operation on one record. What the model and its rules raise follows from
-// the operation.
+// aboutRecord is about an operation on one record. The reasons that the model and its rules raise
+// follow from the operation.
 func aboutRecord(verb, summary string, r *mapping.Resource, form answerForm, note string, early ...mapping.Reason) about {
 	return about{
 		name: verb + typeName(r.Name), general: recordRows, summary: summary + " " + r.Name, note: note, module: r.Module,
@@ -55,7 +55,7 @@ func aboutDelete(r *mapping.Resource) about {
 	return aboutRecord("delete", "Delete one", r, doneForm, alsoByQuery("DELETE", r), mapping.PrimaryIDInvalid, mapping.PrimaryIDMissing)
 }
 
-// alsoByQuery tells of the other way to name a record, which has no operation of
+// alsoByQuery describes the other way to name a record, which has no operation of
 // its own in a description.
 func alsoByQuery(method string, r *mapping.Resource) string {
 	return "The same as `" + method + " /" + r.Name + "?id=<id>`."

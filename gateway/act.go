@@ -1,18 +1,17 @@
 package gateway
 
-// Act is something that somebody did by a request, and that operators keep a list of. It has
-// no secret in it.
+// Act is an entry of the operators' list of what was done by requests. It holds no secret.
 type Act struct {
 	What string // "password by link" or "backup by callback"
-	Whom string // on what: a user, or a client and its job
-	Who  string // did it
+	Whom string // the object: a user, or a client and its job
+	Who  string // who did it
 	From string // address of the client
-	// Failed tells that it was begun and not, or not wholly, done.
+	// Failed says that the act was begun, and not or not wholly done.
 	Failed bool
 }
 
-// tellAct tells of an act by the request.
-func (g *Gateway) tellAct(x *Exchange, a Act) {
+// reportAct reports an act of the request.
+func (g *Gateway) reportAct(x *Exchange, a Act) {
 	if g.o.Act != nil {
 		a.From = x.Address
 		g.o.Act(a)

@@ -99,15 +99,15 @@ func (g *Gateway) checkAddress(ctx context.Context, x *Exchange) error {
 	if err != nil {
 		return err
 	}
-	number, err := strconv.Atoi(x.Param("Huisnummer")) // judged before
+	number, err := strconv.Atoi(x.Param("Huisnummer")) // parseAddress has judged it
 	numbered := err == nil
-	asked := backend.Address{Postcode: x.Param("Postcode"), HouseNumber: number, Addition: x.Param("toevoeging"), CountryID: country}
-	found, known, err := g.backend.FindAddress(ctx, asked)
+	given := backend.Address{Postcode: x.Param("Postcode"), HouseNumber: number, Addition: x.Param("toevoeging"), CountryID: country}
+	found, known, err := g.backend.FindAddress(ctx, given)
 	if err != nil {
 		return err
 	}
 	if !known {
-		found = asked
+		found = given
 	}
 	answer := addressAnswer{
 		Valid: number > 0 || !numbered, Verified: known, Street: textOrNull(found.Street), Addition: textOrNull(found.Addition),

@@ -21,14 +21,14 @@ type describedResource struct {
 	Fields      []map[string]any `json:"fields,omitempty"`
 }
 
-// describeTool tells which resources an api_key may use or, of one resource, its fields. It is judged
-// as the description of the interface is: by what the key may call.
+// describeTool answers which resources an api_key may use or, of one resource, its fields. Like the
+// description of the interface it shows what the key may call.
 func (g *Gateway) describeTool(x *Exchange, name string) toolAnswer {
 	met := g.within(x.rights)
 	all := []describedResource{}
 	for _, r := range met.o.Offer.Model.Resources {
 		if d := (describedResource{Name: r.Name, Description: r.Description, Operations: met.toolsFor(x.Key, r)}); d.Operations != nil && (name == "" || name == r.Name) {
-			if name != "" && !slices.Equal(d.Operations, []string{"delete"}) { // who deletes alone sees no field
+			if name != "" && !slices.Equal(d.Operations, []string{"delete"}) { // the right to delete alone shows no field
 				d.Requires, d.Fields = r.ListRequires, x.describedFields(met.o.Offer, r, slices.Contains(d.Operations, "list"))
 			}
 			all = append(all, d)
@@ -40,7 +40,7 @@ func (g *Gateway) describeTool(x *Exchange, name string) toolAnswer {
 	return toolAnswer{Status: http.StatusOK, Body: appendJSON(nil, map[string]any{"data": all})}
 }
 
-// toolsFor are the operations of a resource that an api_key may use by tools.
+// toolsFor returns the operations of a resource that an api_key may use by tools.
 func (g *Gateway) toolsFor(key *auth.Key, r *mapping.Resource) (names []string) {
 	e := g.routes.endpoints["/"+r.Name]
 	if e == nil {
@@ -57,14 +57,14 @@ func (g *Gateway) toolsFor(key *auth.Key, r *mapping.Resource) (names []string) 
 	return names
 }
 
-// describedFields are those of /model, without what is null or false, and with the operators of their
-// filters: = [in] [null].
+// describedFields returns the fields as /model describes them, without members that are null or false,
+// and with the operators of their filters: = [in] [null].
 func (x *Exchange) describedFields(offer backend.Offer, r *mapping.Resource, listed bool) (all []map[string]any) {
 	fields, _ := x.describeFields(offer, r)
 	for _, f := range fields {
 		var field map[string]any
 		if err := json.Unmarshal(appendJSON(nil, f), &field); err != nil {
-			panic(err) // it was encoded just now
+			panic(err) // appendJSON encoded it
 		}
 		maps.DeleteFunc(field, func(_ string, value any) bool { return value == nil || value == false })
 		var filters []string

@@ -50,7 +50,7 @@ func (g *Gateway) sealed(ctx context.Context, x *Exchange, a toolRequest, etag s
 	return base64.RawURLEncoding.EncodeToString(ticketSeal(x).Seal(nil, nil, appendJSON(nil, t), nil)), expires, nil
 }
 
-// sum is what is signed of a ticket: of no job, since its id has no such letters.
+// sum returns the text of a ticket that is signed. It is no job's id, which has no blank.
 func (t ticket) sum() string {
 	t.Signed = ""
 	return fmt.Sprintf("ticket %x", sha256.Sum256(appendJSON(nil, t)))
@@ -87,7 +87,7 @@ func ticketSeal(x *Exchange) cipher.AEAD {
 	return made(cipher.NewGCMWithRandomNonce(made(aes.NewCipher(key))))
 }
 
-// made is the result of what fails only where a constant is wrong.
+// made returns the result of a call that fails only if a constant is wrong.
 func made[T any](result T, err error) T {
 	if err != nil {
 		panic(err)

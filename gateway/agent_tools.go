@@ -23,13 +23,13 @@ const agentInstructions = "Records of a business administration. Call describe f
 type toolRequest struct {
 	method, path string
 	query        url.Values
-	headers      map[string]string // those without a value are not sent
+	headers      map[string]string // a header with an empty value is not sent
 	body         []byte
 	rehearsal    *backend.Rehearsal
-	err          error // why there is none
+	err          error // why there is no request
 }
 
-// toolAnswer is what the request was answered.
+// toolAnswer is the answer to the request.
 type toolAnswer struct {
 	Status    int               `json:"status"`
 	Headers   map[string]string `json:"headers,omitempty"`
@@ -47,7 +47,7 @@ type toolHelp struct {
 	Cure   string `json:"cure"`
 }
 
-// toolHeaders are the headers of an answer that an agent is told.
+// toolHeaders are the headers of an answer that an agent gets.
 var toolHeaders = [...]string{"ETag", "Age", "Retry-After", "Idempotent-Replayed", "Deprecation", "Sunset"}
 
 // answerTool does the request of a tool.
@@ -76,7 +76,7 @@ func (g *Gateway) answerTool(of *Exchange, a toolRequest) toolAnswer {
 	return answer
 }
 
-// helpWith tells the cause and the cure of each violation, once where several have the same.
+// helpWith returns the cause and the cure of each violation, once where several have the same.
 func (g *Gateway) helpWith(x *Exchange) (all []toolHelp) {
 	v, ok := mapping.AsViolations(x.err)
 	if !ok || len(v) == 0 {
@@ -146,8 +146,8 @@ func addTool[In any](g *Gateway, s *mcp.Server, name, description string, do fun
 	})
 }
 
-// recovered answers what do answers, also where it breaks off: it has a goroutine of its own, where
-// nobody else would recover it.
+// recovered returns the answer of do, or the answer to a panic of do: the protocol runs it in a goroutine
+// that nothing else recovers.
 func (g *Gateway) recovered(x *Exchange, do func() toolAnswer) (answer toolAnswer) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -157,7 +157,7 @@ func (g *Gateway) recovered(x *Exchange, do func() toolAnswer) (answer toolAnswe
 	return do()
 }
 
-// toRecords is a request to the endpoint of a resource, or one that there is not.
+// toRecords addresses a request to the endpoint of a resource, which may not exist.
 func (g *Gateway) toRecords(resource string, a toolRequest) toolRequest {
 	a.path = "/" + resource + a.path
 	if e := g.routes.endpoints["/"+resource]; e == nil || e.Resource == nil || e.hides != nil {
@@ -173,7 +173,7 @@ func setGiven(query url.Values, name, value string) {
 	}
 }
 
-// queryOf are query parameters as an agent gives them.
+// queryOf returns the query of the parameters that an agent gave.
 func queryOf(given map[string]any) url.Values {
 	query := url.Values{}
 	for name, value := range given {
@@ -212,7 +212,7 @@ func (g *Gateway) rehearse(ctx context.Context, x *Exchange, in rehearsed) toolA
 		a.err = mapping.Fail(mapping.ValidationFailed, mapping.Literal("operation"), in.Operation, mapping.Literal("create|update|delete"))
 	}
 	if a.method != http.MethodDelete {
-		var given struct{ Record json.RawMessage } // as it was sent: numbers with all digits, names that are there twice
+		var given struct{ Record json.RawMessage } // as it was sent: with all digits of numbers, and with repeated names
 		if err := json.Unmarshal(x.toolArguments, &given); err != nil {
 			a.err = mapping.Fail(mapping.BodyNotJSON).Because(err)
 		}
@@ -243,7 +243,7 @@ func (g *Gateway) rehearse(ctx context.Context, x *Exchange, in rehearsed) toolA
 	return answer
 }
 
-// answerRehearsed answers what a write would do, with the tag that the record has.
+// answerRehearsed answers what a write would do, with the present tag of the record.
 func (g *Gateway) answerRehearsed(x *Exchange, rec mapping.Record) {
 	before := x.rehearsal.Before
 	if before.Resource != nil {
@@ -262,7 +262,7 @@ func (g *Gateway) answerRehearsed(x *Exchange, rec mapping.Record) {
 			dst = before.AppendJSON(append(dst, `{"would_update":{"before":`...), fields)
 			return append(rec.AppendJSON(append(dst, `,"after":`...), fields), "}}"...)
 		default:
-			fields := []int{before.Resource.ID} // what may not be read, a rehearsal does not show either
+			fields := []int{before.Resource.ID} // without the right to read, a rehearsal shows nothing else
 			if get := x.Endpoint.item["GET"]; get != nil && permit(x.Key, get) == "" {
 				fields = before.Resource.RecordFields()
 			}

@@ -26,9 +26,9 @@ const (
 	agentsPath = "/mcp"
 	// mostMessage is the largest message, in bytes: a ticket for the largest record that is rehearsed.
 	mostMessage = 2 * mostRehearsed
-	// mostTold is how many bytes of texts a page for an agent has.
-	mostTold = 1 << 20
-	// copies is how often a message or an answer is in memory until the protocol has it, at most.
+	// agentPageLimit is how many bytes of texts a page for an agent has at most.
+	agentPageLimit = 1 << 20
+	// copies is how many copies of a message or an answer are in memory at once, at most.
 	copies = 8
 )
 
@@ -56,7 +56,7 @@ func (g *Gateway) protocolHandler() http.Handler {
 	})
 }
 
-// onlyTools leaves out methods that are not about tools: one of them waits for what may come.
+// onlyTools refuses methods that are not about tools: one of them would wait for events.
 func onlyTools(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 		switch method {
@@ -68,8 +68,8 @@ func onlyTools(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// serveAgent answers one message of the protocol. A list of them would be many requests for the
-// price of one.
+// serveAgent answers one message of the protocol. It refuses a list of messages, which would be many
+// requests for the price of one.
 func (g *Gateway) serveAgent(ctx context.Context, x *Exchange) error {
 	if !bytes.HasPrefix(bytes.TrimSpace(x.sent), []byte{'{'}) || !json.Valid(x.sent) {
 		return mapping.Fail(mapping.BodyNotJSON)
@@ -77,7 +77,7 @@ func (g *Gateway) serveAgent(ctx context.Context, x *Exchange) error {
 	if err := x.hold(copies * len(x.sent)); err != nil {
 		return err
 	}
-	// A tool holds on to the exchange, so the handler must wait for it, whatever ends.
+	// The tool uses the exchange, so the handler must wait for it even after ctx has ended.
 	ctx = context.WithValue(context.WithoutCancel(ctx), agentKey{}, x)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, agentsPath, bytes.NewReader(x.sent))
 	if err != nil {
@@ -96,7 +96,7 @@ func (g *Gateway) serveAgent(ctx context.Context, x *Exchange) error {
 		if w.header.Get("Content-Type") != jsonType {
 			return mapping.Fail(mapping.RequestMalformed).Because(errors.New(w.body.String()))
 		}
-		w.status = http.StatusOK // the error is in the message: an answer with such a status has the one shape of errors
+		w.status = http.StatusOK // the error is in the message: answers of 400 and above have the one shape of errors
 	}
 	x.answer(w.status, jsonType, func(dst []byte) []byte { return append(dst, w.body.Bytes()...) })
 	return nil
@@ -113,8 +113,8 @@ func (a *protocolAnswer) Header() http.Header         { return a.header }
 func (a *protocolAnswer) WriteHeader(status int)      { a.status = status }
 func (a *protocolAnswer) Write(b []byte) (int, error) { return a.body.Write(b) }
 
-// toolHandler has the handlers of serving for the request of a tool: session, limits and body are
-// those of the request to /mcp.
+// toolHandler returns the handlers for the request of a tool: session, limits and body are those of the
+// request to /mcp.
 func (g *Gateway) toolHandler() fasthttp.RequestHandler {
 	return handlerOf(g.newApp(g.answerToolError,
 		[]fiber.Handler{
@@ -137,7 +137,8 @@ func (g *Gateway) answerToolError(c *fiber.Ctx, err error) error {
 	return nil
 }
 
-// toolExchange is the request of a tool, on behalf of the request to /mcp. The caller releases it.
+// toolExchange makes the exchange of a tool's request, on behalf of the request to /mcp. The caller
+// releases it.
 func (g *Gateway) toolExchange(of *Exchange, a toolRequest) (*fasthttp.RequestCtx, *Exchange) {
 	rc := new(fasthttp.RequestCtx)
 	rc.Init(new(fasthttp.Request), nil, nil)

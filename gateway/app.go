@@ -17,7 +17,7 @@ import (
 // the one that they began with.
 func (g *Gateway) Handler(p *Policy) fasthttp.RequestHandler { return handlerOf(g.app(p)) }
 
-// app is the interface.
+// app returns the handlers of the interface under a policy.
 func (g *Gateway) app(p *Policy) *fiber.App {
 	if g.o.Away != nil {
 		return g.newApp(g.handleError, g.middleware(p), lastStage(StageSession, g.away))
@@ -32,10 +32,10 @@ func (g *Gateway) app(p *Policy) *fiber.App {
 		lastStage(StageServe, g.serve))
 }
 
-// middleware is what is kept and told of every request, from the outermost.
+// middleware returns the handlers around the stages of every request, the outermost first.
 func (g *Gateway) middleware(p *Policy) []fiber.Handler {
 	return []fiber.Handler{
-		recover.New(recover.Config{EnableStackTrace: true, StackTraceHandler: g.logStack}), // of what follows here
+		recover.New(recover.Config{EnableStackTrace: true, StackTraceHandler: g.logStack}), // of panics in the middleware itself
 		g.begin(p),
 		g.withAccessLog,
 		g.withMetrics,
@@ -82,8 +82,8 @@ func (g *Gateway) newApp(onError fiber.ErrorHandler, middleware []fiber.Handler,
 	return app
 }
 
-// atBase routes a request by its path below the base path. Fiber must have that as it was sent: it
-// cuts /order#5 at the #, and without a Host takes //order/5 for the path /5 of another.
+// atBase routes a request by its path below the base path, which Fiber must get as it was sent: left
+// alone, it cuts /order#5 at the #, and without a Host takes //order/5 for the path /5 of another host.
 func (g *Gateway) atBase(c *fiber.Ctx) error {
 	x := exchangeOf(c)
 	switch front := g.routes.front; {
@@ -98,8 +98,8 @@ func (g *Gateway) atBase(c *fiber.Ctx) error {
 	}
 }
 
-// stageHandler makes a stage a handler. If it returns an error, that is the answer; else the next
-// one has its turn.
+// stageHandler makes a handler of a stage. If the stage returns an error, that is the answer; otherwise
+// the next handler follows.
 func stageHandler(name string, take stage) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		x := exchangeOf(c)
@@ -111,7 +111,7 @@ func stageHandler(name string, take stage) fiber.Handler {
 	}
 }
 
-// lastStage is stageHandler for the stage after which there is none.
+// lastStage is stageHandler for the last stage.
 func lastStage(name string, take stage) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		x := exchangeOf(c)
@@ -181,7 +181,7 @@ func (g *Gateway) begin(p *Policy) fiber.Handler {
 		x.takeURI(g, x.request.Header.RequestURI())
 		x.prepare()
 		if x.conn != nil {
-			if !x.conn.readSince { // pipelined: other connections have their turn first
+			if !x.conn.readSince { // a pipelined request never blocks, so other connections go first
 				runtime.Gosched()
 			}
 			x.conn.readSince, x.conn.between = false, false
@@ -207,20 +207,20 @@ func (g *Gateway) withAnswer(c *fiber.Ctx) error {
 		g.noteRefusal(x, err)
 		x.noteFields(err)
 	}
-	x.tellLimits()
-	x.tellDeprecated()
+	x.setRateLimits()
+	x.setDeprecation()
 	return nil
 }
 
-// logStack logs what was recovered where a request had no Exchange any more.
+// logStack logs a panic of a request that has no Exchange any more.
 func (g *Gateway) logStack(_ *fiber.Ctx, p any) {
 	g.o.Log.Error("request failed", zap.Error(panicked(p)))
 }
 
-// noteStack notes what was recovered, and where it broke off.
+// noteStack notes a panic, with its stack, in the Exchange.
 func noteStack(c *fiber.Ctx, p any) { exchangeOf(c).err = panicked(p) }
 
-// noteError is the ErrorHandler where the error is no answer yet.
+// noteError is the ErrorHandler of handlers whose caller answers the error.
 func noteError(c *fiber.Ctx, err error) error {
 	exchangeOf(c).err = err
 	return nil

@@ -18,7 +18,7 @@ type arrayUse int
 const (
 	arrayRead  arrayUse = iota // have it answered
 	arraySend                  // send it with a new record
-	arrayKnown                 // hear of it: in the model, and in an update, which takes none
+	arrayKnown                 // know of it: in the model, and in updates, which take no arrays
 )
 
 // writes are those in which the use sends a field.
@@ -34,7 +34,7 @@ type childRights [2]childRight
 // elements, and follows the right to the parent record.
 type childRight struct {
 	number int
-	grant  string // as an allowlist has it; "" where nobody is offered it
+	grant  string // as an allowlist has it; "" where the operation is not offered
 }
 
 // childRightsOf finds the rights to every array of a model.

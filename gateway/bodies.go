@@ -17,10 +17,10 @@ type bodyMemory struct {
 	mu      sync.Mutex
 	most    int
 	free    int
-	lowest  int           // free, since it was last told that memory is spent
-	spent   chan struct{} // told of that
+	lowest  int           // lowest value of free since the last value was sent on spent
+	spent   chan struct{} // has a value when memory can be given back to the system
 	taken   map[int64]int // by client
-	waiting []*bodyClaim  // those that came first in front
+	waiting []*bodyClaim  // in the order of arrival
 }
 
 // bodyClaim is a body that waits for room.
@@ -60,7 +60,7 @@ func (m *bodyMemory) take(ctx context.Context, client int64, size int, patience 
 	defer m.mu.Unlock()
 	place := slices.Index(m.waiting, claim)
 	if place < 0 {
-		return true, true // in the last moment
+		return true, true // room was granted in the last moment
 	}
 	m.waiting = slices.Delete(m.waiting, place, place+1)
 	return true, false
@@ -86,7 +86,7 @@ func (m *bodyMemory) grant(client int64, size int) bool {
 	return true
 }
 
-// force takes room for a client beyond its share.
+// force takes room for a client even if that exceeds its share.
 func (m *bodyMemory) force(client int64, size int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -128,7 +128,7 @@ func (m *bodyMemory) give(client int64, size int) {
 	}
 }
 
-// load tells how much is taken, and how many bodies wait.
+// load returns how much is taken, and how many bodies wait.
 func (m *bodyMemory) load() (taken, waiting int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -7,10 +7,10 @@ import (
 	"frontdesk/mapping"
 )
 
-// Many records at once: POST and PUT of /<resource>/bulk. Each record is one request to the
-// resource, in all but its way here: the same stages judge it (decode, record), the same
-// backend.Client writes it, and its errors are those of that request. An api_key needs the
-// right to that, too. The records are done in order, each by itself; see bulk_run.go.
+// Many records at once: POST and PUT of /<resource>/bulk. Each record is treated like a request
+// of its own to the resource: the same stages judge it (decode, record), the same backend.Client
+// writes it, and its errors are those of that request. An api_key needs the right to that
+// request, too. The records are done in order, each by itself; see bulk_run.go.
 
 // bulkPart is what the path of such an operation has behind that of its resource.
 const bulkPart = "/bulk"
@@ -37,8 +37,8 @@ func (g *Gateway) bulkRoutes(r *routes, of *Endpoint) {
 	}
 }
 
-// noteSingle notes for the log that an operation on several records needs the right to that
-// on one, too.
+// noteSingle notes for the log that an operation on several records also needs the right to
+// the operation on one.
 func (x *Exchange) noteSingle() {
 	single := x.Operation.single
 	if single == nil || !x.Key.May(x.Operation.Number) {
@@ -50,7 +50,7 @@ func (x *Exchange) noteSingle() {
 	}
 }
 
-// decodeSeveral takes the records out of a body. None of them is read yet.
+// decodeSeveral takes the records out of a body, without decoding them.
 func (x *Exchange) decodeSeveral(data []byte) (err error) {
 	receiver := ""
 	if x.Operation.mayCall {
@@ -60,7 +60,7 @@ func (x *Exchange) decodeSeveral(data []byte) (err error) {
 	return err
 }
 
-// checkSeveral judges what a body has beside its records.
+// checkSeveral judges the members of a body other than its records.
 func (g *Gateway) checkSeveral(x *Exchange) mapping.Violations {
 	v := x.several.Violations
 	if called := !x.several.Beside.IsAbsent(); called || x.Operation.mustCall && !x.promised {
@@ -69,7 +69,8 @@ func (g *Gateway) checkSeveral(x *Exchange) mapping.Violations {
 	return v
 }
 
-// bulk writes several records, or promises to. No entity tag is that of several records.
+// bulk writes several records, or promises to. Several records have no entity tag, so only
+// If-Match: * holds.
 func (g *Gateway) bulk(ctx context.Context, x *Exchange) error {
 	if match, sent := x.headerSent("If-Match"); sent && !etagMatches(string(match), "", false) {
 		return mapping.Fail(mapping.PreconditionChanged)

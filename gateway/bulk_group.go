@@ -19,7 +19,7 @@ type bulkGroup struct {
 	before map[int]bulkResult // stored earlier, by place
 }
 
-// group reads the records of a group; those that are refused already are no part of it.
+// group reads the records of a group, and leaves out those that it refuses.
 func (b *bulkRun) group(ctx context.Context, from, to int) *bulkGroup {
 	t := &bulkGroup{bulkRun: b, before: map[int]bulkResult{}}
 	for i := from; i < to; i++ {
@@ -53,7 +53,7 @@ func (t *bulkGroup) together(ctx context.Context, from int) error {
 	return nil
 }
 
-// recalled notes what was stored earlier.
+// recalled notes the results that were stored earlier.
 func (t *bulkGroup) recalled(answer []byte) error {
 	return recalled(answer, func(r bulkResult) {
 		t.before[r.Index] = r
@@ -65,7 +65,7 @@ func (t *bulkGroup) recalled(answer []byte) error {
 
 // outcomes are the results of the records that are done.
 func (t *bulkGroup) outcomes() (all []bulkResult) {
-	told := t.errors
+	reported := t.errors
 	for k, i := range t.places {
 		item := t.items[k]
 		r, was := t.before[i]
@@ -76,9 +76,9 @@ func (t *bulkGroup) outcomes() (all []bulkResult) {
 		case item.Err == nil:
 			r = t.done(i, item.Written)
 		default:
-			r = t.refused(i, item.Err, told)
+			r = t.refused(i, item.Err, reported)
 		}
-		all, told = append(all, r), told+len(r.Errors)
+		all, reported = append(all, r), reported+len(r.Errors)
 	}
 	return all
 }
@@ -127,7 +127,7 @@ func (t *bulkGroup) write(ctx context.Context, k int) {
 	}
 }
 
-// settle notes what became of such a write.
+// settle notes the outcome of such a write.
 func (t *bulkGroup) settle(k int) error {
 	item, i := t.items[k], t.places[k]
 	replay := (*backend.Replay)(nil)

@@ -20,8 +20,8 @@ type bulkRun struct {
 	scopes  []mapping.Scope      // of the operation on one record
 	once    *backend.Idempotency // of the whole; nil for none
 	results []bulkResult         // by record; those without a status are not done
-	errors  int                  // told so far
-	written bool                 // something was
+	errors  int                  // reported so far
+	written bool                 // a record was written
 	stopped error                // why the rest is not tried
 }
 
@@ -39,8 +39,8 @@ type bulkError struct {
 	Field   string `json:"field,omitempty" doc:"The field that is meant." example:"colour"`
 }
 
-// mostErrors is how many errors of records an answer tells. Only the first of each record is
-// always told.
+// mostErrors is how many errors of records an answer reports. The first error of each record
+// is reported in any case.
 const mostErrors = mapping.MaxViolations
 
 // writeSeveral writes the records, each as its own request would, and answers what became
@@ -95,8 +95,8 @@ func (r *bulkResult) final() bool {
 	return r.Status < http.StatusInternalServerError && (r.Errors == nil || r.Errors[0].Reason != string(mapping.IdempotencyInUse))
 }
 
-// writeAll does what is to be done, as the operation on one record. If the administration
-// fails, or it takes too long for a direct answer, the rest is not tried.
+// writeAll writes the records, with the operation on one record in force. If the
+// administration fails, or it takes too long for a direct answer, the rest is not tried.
 func (b *bulkRun) writeAll(ctx context.Context) error {
 	whole := b.x.Operation
 	b.x.Operation = whole.single
@@ -128,8 +128,8 @@ func (b *bulkRun) writeAll(ctx context.Context) error {
 	return nil
 }
 
-// groupFrom is the end of a group of records with so many objects at most, elements of
-// arrays among them; a record that has more is a group alone. Others wait as long as a
+// groupFrom returns the end of a group of records with so many objects at most, elements of
+// arrays included; a record that has more is a group of its own. Other requests wait while a
 // group is written.
 func (b *bulkRun) groupFrom(from, most int) (to int) {
 	objects := 0
@@ -155,7 +155,7 @@ func (b *bulkRun) read(ctx context.Context, i int) bool {
 	return err == nil
 }
 
-// part is the key of what is stored from that record on.
+// part returns the idempotency key of the group that begins with that record.
 func (b *bulkRun) part(i int) *backend.Idempotency {
 	if b.once == nil {
 		return nil
@@ -190,7 +190,7 @@ func (b *bulkRun) done(i int, id int32) bulkResult {
 	return bulkResult{Index: i, Status: status, ID: id}
 }
 
-// note takes down a result.
+// note records a result.
 func (b *bulkRun) note(r bulkResult) {
 	b.results[r.Index] = r
 	if r.Errors == nil {
@@ -200,15 +200,15 @@ func (b *bulkRun) note(r bulkResult) {
 }
 
 // refused is the result of a record that was not written, in the words of the operation on
-// that record alone. told is how many errors are told before.
-func (b *bulkRun) refused(i int, err error, told int) bulkResult {
+// that record alone. reported is how many errors the answer has already.
+func (b *bulkRun) refused(i int, err error, reported int) bulkResult {
 	v, ok := mapping.AsViolations(err)
 	if !ok || len(v) == 0 {
 		v = mapping.Violations{mapping.Fail(mapping.InternalError)}
 	}
 	b.x.noteFields(v)
 	r := bulkResult{Index: i}
-	for n, e := range v[:max(1, min(len(v), mostErrors-told))] {
+	for n, e := range v[:max(1, min(len(v), mostErrors-reported))] {
 		row := b.g.catalogue.Lookup(e.Reason, b.scopes...)
 		if n == 0 {
 			r.Status = row.Status
@@ -218,7 +218,7 @@ func (b *bulkRun) refused(i int, err error, told int) bulkResult {
 	return r
 }
 
-// log logs the cause of a failure, which the client is not told.
+// log logs the cause of a failure, which the answer does not show.
 func (b *bulkRun) log(err error) {
 	v, _ := mapping.AsViolations(err)
 	if len(v) > 0 && b.g.catalogue.Lookup(v[0].Reason, b.scopes...).Status >= http.StatusInternalServerError {

@@ -114,7 +114,7 @@ func TestBulkIsExplained(t *testing.T) {
 	t.Parallel()
 	g := tableOnly(t)
 	key := keyFor(g, Grant{"POST", "/order"}, Grant{"POST", "/order/bulk"})
-	asked := Asked{Method: "POST", Target: "/webservice_v2/order/bulk", Key: key, Body: []byte(recordsOf(`{"orderlines":[{}]}`))}
+	asked := Hypothetical{Method: "POST", Target: "/webservice_v2/order/bulk", Key: key, Body: []byte(recordsOf(`{"orderlines":[{}]}`))}
 	e := g.Explain(asked)
 	require.Equal(t, []any{"", []string{"POST /orderline"}}, []any{e.Stopped, e.Lacks})
 	asked.Body = []byte(`{"record":[]}`)

@@ -28,7 +28,7 @@ type Callbacks struct {
 	// Timeout bounds each call of the job store and the results; 503 is the answer if
 	// they take longer. Sending a result is not bounded by it.
 	Timeout time.Duration
-	// Long tells which operations answer by callback although they need not.
+	// Long reports whether an operation answers by callback although it need not.
 	Long func(Grant) bool
 }
 
@@ -122,18 +122,18 @@ func (x *Exchange) takeCallback(g *Gateway, raw mapping.Value) (v mapping.Violat
 	return v
 }
 
-// owner is who a job is for.
+// owner returns the owner of a job that the request asks for.
 func (x *Exchange) owner() webhook.Owner {
 	return webhook.Owner{User: x.user(), Key: x.keyName, Rights: x.rights}
 }
 
 // bounded limits how long a request waits for the job store. If the store does not answer
-// in time, because somebody holds a lock there, the client is told to ask again.
-func (g *Gateway) bounded(ask stage) stage {
+// in time, because somebody holds a lock there, the client is asked to retry.
+func (g *Gateway) bounded(do stage) stage {
 	return func(ctx context.Context, x *Exchange) error {
 		ctx, cancel := context.WithTimeout(ctx, g.o.Callbacks.Timeout)
 		defer cancel()
-		err := ask(ctx, x)
+		err := do(ctx, x)
 		switch {
 		case errors.Is(err, webhook.ErrUnknownJob):
 			return mapping.Fail(mapping.RecordNotFound, mapping.Literal("id"), x.Param("id"))
@@ -161,7 +161,7 @@ func (g *Gateway) accept(w webhook.Work) stage {
 			return err
 		}
 		if user := x.user(); w.Kind == backupWork {
-			g.tellAct(x, Act{What: "backup by callback", Whom: "client " + user.Client.Name + ", job " + id, Who: "api_key " + x.keyName + ", user " + user.Username})
+			g.reportAct(x, Act{What: "backup by callback", Whom: "client " + user.Client.Name + ", job " + id, Who: "api_key " + x.keyName + ", user " + user.Username})
 		}
 		x.response.Header.Set("Location", g.publicPath+"/webhook?id="+url.QueryEscape(id))
 		x.answerAccepted()
@@ -211,7 +211,7 @@ func (g *Gateway) download(ctx context.Context, x *Exchange) error {
 		if result = job.Result; result.File == "" {
 			return webhook.ErrUnknownJob
 		}
-		if file, err = g.o.Callbacks.Results.Open(ctx, result.File); err != nil { // for as long as it is read
+		if file, err = g.o.Callbacks.Results.Open(ctx, result.File); err != nil { // not bounded: the file is read while the answer is sent
 			return fmt.Errorf("result %s: %w", result.File, err)
 		}
 		return nil
@@ -222,7 +222,7 @@ func (g *Gateway) download(ctx context.Context, x *Exchange) error {
 	return x.answerFile(file, result)
 }
 
-// storedRequest is a long-running request as it waits for its turn.
+// storedRequest is a long-running request as it is stored until its turn.
 type storedRequest struct {
 	Method, Path, Query string
 	IfMatch             *string // nil: none was sent

@@ -45,7 +45,7 @@ func (g *Gateway) runRequest(ctx context.Context, j webhook.Job, w io.Writer) (w
 	x.without = stored.Without
 	// A job that was interrupted after its work was stored does not do it twice,
 	// whatever the method, nor do two that were asked for under one key.
-	ownKey := stored.OnceKey == "" // which only an earlier claim can have in use
+	ownKey := stored.OnceKey == "" // only an earlier claim can have it in use
 	if x.idempotencyKey = stored.OnceKey; ownKey {
 		x.idempotencyKey, x.answerLife = "callback-"+j.ID, jobAnswerLife
 	}
@@ -84,12 +84,12 @@ func (g *Gateway) answerStored(rc *fasthttp.RequestCtx, x *Exchange) error {
 		return nil
 	}
 	v, answer := mapping.AsViolations(x.err)
-	if !answer || x.begun { // a refusal now would tell nothing of what was done then
+	if !answer || x.begun { // a refusal now says nothing about what was done then
 		return x.err
 	}
 	if len(v) > 0 && v[0].Reason == mapping.IdempotencyInUse {
-		// By another job under the client's own key, or by the transaction of a
-		// process that was killed and whose database has not noticed yet.
+		// Another job uses the client's own key, or the transaction of a process that
+		// was killed, which the database has not noticed yet.
 		return fmt.Errorf("%w: %w", webhook.ErrInUse, x.err)
 	}
 	g.answerError(x, x.err)
@@ -105,7 +105,7 @@ func (x *Exchange) writeAnswer(w io.Writer) (webhook.Content, error) {
 	return webhook.Content{Name: "answer-" + strconv.Itoa(x.response.StatusCode()) + ".json", Type: jsonType}, err
 }
 
-// storedExchange is a stored request on its way again. The caller releases it.
+// storedExchange makes the exchange of a stored request. The caller releases it.
 func (g *Gateway) storedExchange(ctx context.Context, j webhook.Job, stored *storedRequest) (*fasthttp.RequestCtx, *Exchange) {
 	rc := new(fasthttp.RequestCtx)
 	rc.Init(new(fasthttp.Request), nil, nil)
@@ -125,8 +125,8 @@ func (g *Gateway) storedExchange(ctx context.Context, j webhook.Job, stored *sto
 	return rc, x
 }
 
-// directly are the handlers of a stored request, which notes an error in its Exchange: session
-// and allowlist were settled when it was accepted.
+// directly returns the handlers of a stored request. They note an error in its Exchange. Session
+// and allowlist were judged when the request was accepted.
 func (g *Gateway) directly() fasthttp.RequestHandler {
 	return handlerOf(g.newApp(noteError, []fiber.Handler{g.atBase},
 		stageHandler(StageEndpoint, g.inDirectForm),
@@ -136,7 +136,7 @@ func (g *Gateway) directly() fasthttp.RequestHandler {
 		lastStage(StageServe, g.serve)))
 }
 
-// inDirectForm takes the operation that is done, for the one that has promised it.
+// inDirectForm replaces an operation that promises its answer by the one that does the work.
 func (g *Gateway) inDirectForm(_ context.Context, x *Exchange) error {
 	if err := g.narrow(x); err != nil {
 		return err

@@ -87,7 +87,7 @@ func followableParam(description string) param {
 	return param{Field: mapping.Field{Name: "resource", Type: mapping.Varchar, Description: description}, followable: true}
 }
 
-// findFollowable finds the resources that can be followed, in the order of the model.
+// findFollowable returns the resources that can be followed, in the order of the model.
 func (r *routes) findFollowable(offer backend.Offer) (all []*mapping.Resource) {
 	for _, resource := range offer.Model.Resources {
 		if offer.Feed(resource) != backend.FeedNone && r.rightTo("GET", "/"+resource.Name).grant != "" {
@@ -107,8 +107,8 @@ func (r *routes) followableWith(key *auth.Key) (all []*mapping.Resource) {
 	return all
 }
 
-// followable are the resources that the caller may follow now: a request that was stored is
-// judged by what its api_key may do by now.
+// followable returns the resources that the caller may follow: a stored request is judged by
+// the present rights of its api_key.
 func (x *Exchange) followable() []*mapping.Resource {
 	key := x.Key
 	if x.promised {
@@ -120,9 +120,9 @@ func (x *Exchange) followable() []*mapping.Resource {
 	return x.routes.followableWith(key)
 }
 
-// followableAmong are those of the named resources that the caller may follow, and a violation for
+// followableIn returns those of the named resources that the caller may follow, and a violation for
 // each other name.
-func (x *Exchange) followableAmong(names string) (all []*mapping.Resource, v mapping.Violations) {
+func (x *Exchange) followableIn(names string) (all []*mapping.Resource, v mapping.Violations) {
 	may := x.followable()
 	for name := range strings.SplitSeq(names, ",") {
 		i := slices.IndexFunc(may, func(r *mapping.Resource) bool { return r.Name == name })
@@ -149,7 +149,7 @@ func (g *Gateway) changesQuery(x *Exchange) (q backend.ChangesQuery, v mapping.V
 		case "records":
 			q.Records, bad = p.isOn()
 		case "resource":
-			q.Resources, bad = x.followableAmong(p.Value)
+			q.Resources, bad = x.followableIn(p.Value)
 		}
 		v = append(v, bad...)
 	}
@@ -162,7 +162,7 @@ func (g *Gateway) changesQuery(x *Exchange) (q backend.ChangesQuery, v mapping.V
 
 // changes answers with a page of changes.
 func (g *Gateway) changes(ctx context.Context, x *Exchange) error {
-	q, _ := g.changesQuery(x) // which was judged before
+	q, _ := g.changesQuery(x) // the query stage has judged it
 	page, err := g.backend.Changes(ctx, q)
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func (g *Gateway) changes(ctx context.Context, x *Exchange) error {
 	return nil
 }
 
-// paramsBut are the parameters but one.
+// paramsBut returns the parameters without the one of that name.
 func (x *Exchange) paramsBut(name string) []Param {
 	return slices.DeleteFunc(slices.Clone(x.Params), func(p Param) bool { return p.Name == name })
 }
@@ -232,7 +232,7 @@ func (g *Gateway) digestQuery(x *Exchange) (r *mapping.Resource, q backend.Diges
 		switch p.Name {
 		case "resource":
 			var named []*mapping.Resource
-			if named, bad = x.followableAmong(p.Value); len(named) > 0 {
+			if named, bad = x.followableIn(p.Value); len(named) > 0 {
 				r = named[0]
 			}
 			if len(named) > 1 {
@@ -257,7 +257,7 @@ func (g *Gateway) digestQuery(x *Exchange) (r *mapping.Resource, q backend.Diges
 
 // digest answers with the sums of a resource's records.
 func (g *Gateway) digest(ctx context.Context, x *Exchange) error {
-	r, q, _ := g.digestQuery(x) // which was judged before
+	r, q, _ := g.digestQuery(x) // the query stage has judged it
 	digest, err := g.backend.Digest(ctx, r, q)
 	if err != nil {
 		return err

@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// changesWork waits for changes, and answers as GET /changes does then.
+	// changesWork waits for changes, and then answers as GET /changes does.
 	changesWork = "changes"
-	// maxWait is the longest wait, and that of a request which does not say, in seconds.
+	// maxWait is the longest wait, and the default, in seconds.
 	maxWait = 86400
 	// waitsPerClient is how many requests of a client of an api_key may wait at once.
 	waitsPerClient = 20
-	// exampleCursor is none that is good for anybody.
+	// exampleCursor is a cursor that no client has.
 	exampleCursor = "c1_ZXhhbXBsZQ"
-	// waitRetry is when a client may ask again that has as many.
+	// waitRetry is when a client that has waitsPerClient may ask again.
 	waitRetry = time.Minute
 )
 
@@ -86,7 +86,7 @@ func (x *Exchange) wait() (q backend.ChangesQuery, seconds int64, v mapping.Viol
 	rec := x.Body.Record
 	q = backend.ChangesQuery{Client: x.user().Client, After: rec.Get("after").Text(), Limit: 1}
 	if names := rec.Get("resource"); names.IsSet() {
-		q.Resources, v = x.followableAmong(names.Text())
+		q.Resources, v = x.followableIn(names.Text())
 	} else {
 		q.Resources = x.followable()
 	}
@@ -106,7 +106,7 @@ func (g *Gateway) waitForChanges(ctx context.Context, x *Exchange) error {
 	if err != nil {
 		return err
 	}
-	if len(page.Changes) == 0 && !page.More { // a fresh cursor for the same place
+	if len(page.Changes) == 0 && !page.More { // a newer cursor of the same place expires later
 		q.After = page.Cursor
 	}
 	data, err := json.Marshal(storedWait{
@@ -118,7 +118,7 @@ func (g *Gateway) waitForChanges(ctx context.Context, x *Exchange) error {
 	return g.accept(webhook.Work{Kind: changesWork, Data: data, Most: waitsPerClient})(ctx, x)
 }
 
-// runChanges answers a request that waits if there is something, or if its time is over.
+// runChanges answers a request that waits if there are changes, or if its time is over.
 func (g *Gateway) runChanges(ctx context.Context, j webhook.Job, w io.Writer) (webhook.Content, error) {
 	var stored storedWait
 	if err := json.Unmarshal(j.Work.Data, &stored); err != nil {
@@ -160,9 +160,9 @@ func (g *Gateway) judgeAgain(ctx context.Context, x *Exchange, owner webhook.Own
 	return refusal(permit(key, g.routes.endpoints[changesPath].list[http.MethodPost]), http.MethodPost, changesPath)
 }
 
-// look reports whether a request that waits is to be answered: there are changes, or there is
-// something to refuse. It goes on from where Ready has looked last, and returns the cursor from
-// which to look on: nothing that concerns the client lies before it.
+// look reports whether a request that waits is to be answered: because there are changes, or because
+// it is refused. It starts where Ready has stopped, and returns the cursor to continue from: no
+// change that concerns the client lies before it.
 func (g *Gateway) look(ctx context.Context, j webhook.Job, stored storedWait) (from string, found bool) {
 	_, x := g.storedExchange(ctx, j, &storedRequest{})
 	defer g.release(x)
@@ -172,7 +172,7 @@ func (g *Gateway) look(ctx context.Context, j webhook.Job, stored storedWait) (f
 	q := backend.ChangesQuery{Client: j.Owner.User.Client, After: stored.After, Limit: 1, Resources: x.followable()}
 	if stored.Resource != "" {
 		var refused mapping.Violations
-		if q.Resources, refused = x.followableAmong(stored.Resource); refused != nil {
+		if q.Resources, refused = x.followableIn(stored.Resource); refused != nil {
 			return stored.After, true
 		}
 	}
@@ -193,11 +193,11 @@ func (g *Gateway) look(ctx context.Context, j webhook.Job, stored storedWait) (f
 	}
 }
 
-// waits remembers how far was looked for each request that waits, in cursors by job: the one that
-// it began with may be gone before it ends.
+// waits has the cursor that Ready has reached, by job: the one that a request began with may expire
+// before its wait ends.
 type waits struct{ atomic.Value }
 
-// Ready returns the jobs that sleep no longer, of those that sleep. It is called by one at a time.
+// Ready returns those of the sleeping jobs that can be answered. It is not safe for concurrent use.
 func (g *Gateway) Ready(ctx context.Context, asleep []webhook.Job) (ready []webhook.Job) {
 	seen := map[string]string{}
 	for _, j := range asleep {

@@ -22,8 +22,8 @@ var encodings = [...]struct {
 	{"br", fasthttp.AppendBrotliBytesLevel, fasthttp.CompressBrotliBestSpeed},
 }
 
-// compress compresses the body of an answer if the client takes that, and tells caches that
-// such answers differ by it. Refusals do not say so: that would tell where a list is.
+// compress compresses the body of an answer if the client accepts that, and sets Vary for caches.
+// Refusals have no Vary: it would reveal where a list is.
 func (x *Exchange) compress() {
 	x.response.Header.Set("Vary", "Accept-Encoding")
 	accept := x.header("Accept-Encoding")

@@ -18,24 +18,24 @@ const lingering = time.Second
 
 // The states of a connection.
 const (
-	resting int32 = iota // nothing is asked: a server that stops may close it
+	resting int32 = iota // no request is under way: a server that stops may close the connection
 	serving
-	ended // it was closed at rest
+	ended // a server that stops has closed the connection
 )
 
-// conn is one client's connection, with what fasthttp leaves out: deadlines that are set only when
-// they have moved, a stop that closes none on which something was asked, unread bytes before a close.
+// conn is one client's connection. It adds what fasthttp leaves out: deadlines are set only when they
+// have moved, a stop leaves requests under way alone, and unread bytes are read before a close.
 type conn struct {
 	net.Conn
 	server    *Server
 	from      *listener
-	origin    auth.Origin // that it counts for; "" for a trusted proxy, and what has no address
+	origin    auth.Origin // the address that it counts for; "" for a trusted proxy, and without an address
 	peer      Peer
 	shook     bool // the certificate of peer is known
 	failed    bool // nothing more can be read: the client has sent its last byte, or was too slow
 	readSince bool // something was read since the last request began
 	between   bool // the last answer was sent, and no request has begun
-	lingers   bool // some of a request may be unread when it is closed
+	lingers   bool // part of a request may be unread when the connection is closed
 	state     atomic.Int32
 
 	share share // of memory, until the answer is sent
@@ -51,7 +51,7 @@ type deadline struct{ wanted, set time.Time }
 // latest is how much later than it says a deadline may end a connection.
 const latest = 100 * time.Millisecond
 
-// hold sets the deadline, if what is set is not that, or a little later.
+// hold sets the deadline, unless the one that is set is equal or a little later.
 func (d *deadline) hold(set func(time.Time) error) error {
 	switch {
 	case d.wanted.IsZero() && d.set.IsZero(), !d.wanted.IsZero() && !d.set.Before(d.wanted) && !d.set.After(d.wanted.Add(latest)):
@@ -100,7 +100,7 @@ func (c *conn) Read(p []byte) (int, error) {
 		}
 		c.between = false
 	}
-	if err == nil || err == io.EOF && n > 0 { // over TLS both can come at once; the next read says the end again
+	if err == nil || err == io.EOF && n > 0 { // over TLS both can come at once; the next read returns the end again
 		return n, nil
 	}
 	c.failed = true
@@ -122,16 +122,16 @@ func (c *conn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// end is who is at the other end, once something was read.
-func (c *conn) end() Peer {
+// verified returns the peer with its certificate. Something must have been read: the handshake is over.
+func (c *conn) verified() Peer {
 	if !c.shook {
 		c.peer.Certificate, c.shook = certificateOf(c.Conn), true
 	}
 	return c.peer
 }
 
-// rest says that no request is under way; false if the connection is to end, because the server
-// stops.
+// rest notes that no request is under way. It returns false if the connection must end, because the
+// server stops.
 func (c *conn) rest() bool {
 	c.state.Store(resting)
 	return c.from.stopping.Err() == nil
@@ -158,5 +158,5 @@ func (c *conn) linger() {
 	if !ok || half.CloseWrite() != nil || c.Conn.SetReadDeadline(time.Now().Add(lingering)) != nil {
 		return
 	}
-	_, _ = io.Copy(io.Discard, c.Conn) // it ends by the deadline at the latest
+	_, _ = io.Copy(io.Discard, c.Conn) // until the deadline at the latest
 }

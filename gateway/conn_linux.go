@@ -24,9 +24,9 @@ func boundUnsent(c net.Conn) {
 	}
 	raw, err := socket.SyscallConn()
 	if err != nil {
-		return // it is closed
+		return // the connection is closed
 	}
-	_ = raw.Control(func(fd uintptr) { // without it a download only has to be taken faster
+	_ = raw.Control(func(fd uintptr) { // if it fails, a client only has to read a download faster
 		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, mostUnsent)
 	})
 }

@@ -4,5 +4,5 @@ package gateway
 
 import "net"
 
-// boundUnsent does nothing where systems differ too much.
+// boundUnsent does nothing: other systems have no such limit, or another one each.
 func boundUnsent(net.Conn) {}

@@ -226,13 +226,13 @@ func TestTellLimitsDoesNotAllocate(t *testing.T) {
 	var resp fasthttp.Response
 	key := &auth.Key{Bounds: auth.Bounds{Rate: auth.Rate{PerSecond: 50, Burst: 100}, PerDay: 1000, Concurrent: 4}}
 	x := &Exchange{response: &resp, Key: key, counted: true}
-	x.tellLimits()
+	x.setRateLimits()
 	require.Contains(t, resp.Header.String(), "\r\nRateLimit: \"rate\";r=0, \"per_day\";r=0, \"concurrent\";r=0\r\n")
 	require.Contains(t, resp.Header.String(), "\r\nRateLimit-Policy: \"rate\"")
-	require.Zero(t, testing.AllocsPerRun(100, x.tellLimits))
+	require.Zero(t, testing.AllocsPerRun(100, x.setRateLimits))
 
 	x = &Exchange{response: new(fasthttp.Response), Key: new(auth.Key)}
-	x.tellLimits()
+	x.setRateLimits()
 	require.NotContains(t, x.response.Header.String(), "RateLimit")
 }
 

@@ -8,9 +8,9 @@ import (
 	"frontdesk/backend"
 )
 
-// copyFor is what a request wants of the copy that lists come from, by its Cache-Control: no-cache
-// and max-age (RFC 9111), and stale-if-error (RFC 5861) where its api_key may have that. nil where
-// lists come from the administration itself.
+// copyFor returns how fresh a request wants the copy that lists come from, by its Cache-Control:
+// no-cache and max-age (RFC 9111), and stale-if-error (RFC 5861) where its api_key may use that. It
+// is nil where lists come from the administration itself.
 func (g *Gateway) copyFor(x *Exchange) *backend.Copy {
 	if !g.o.Offer.Copied {
 		return nil
@@ -33,8 +33,8 @@ func (g *Gateway) copyFor(x *Exchange) *backend.Copy {
 	return wish
 }
 
-// tellAge says how old the copy is that the answer is from.
-func (x *Exchange) tellAge() {
+// setAge adds the age of the copy that the answer is from.
+func (x *Exchange) setAge() {
 	from := x.Query.Copy
 	if from == nil || !from.Used {
 		return

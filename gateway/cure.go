@@ -34,7 +34,7 @@ func (g *Gateway) cure(x *Exchange, e *mapping.Error) string {
 	case mapping.FieldNotInModel:
 		return x.cureOfField(e.Args[0])
 	case mapping.ValidationFailed:
-		if len(e.Args) == 3 { // a driver may tell less
+		if len(e.Args) == 3 { // a driver may give fewer
 			return x.cureOfRule(e.Args[0], e.Args[1], e.Args[2])
 		}
 	case mapping.TokenInvalid, mapping.NotLoggedIn:
@@ -74,7 +74,7 @@ func (g *Gateway) cureOfPath(x *Exchange) string {
 		return "The path begins with " + g.publicPath + ", such as " + g.publicPath + "/authenticate."
 	}
 	if found(x.Path) {
-		return "" // which this api_key may not use
+		return "" // it exists, but this api_key may not use it
 	}
 	near := strictyaml.Closest(x.Path, g.paths, 2)
 	return when(near != "", "Did you mean "+near+"? Paths are exact: case and a slash at the end count.")
@@ -123,7 +123,7 @@ func (x *Exchange) cureOfParameter(name string) string {
 	return when(near != "", "Did you mean "+near+"? Names are exact.")
 }
 
-// cureOfMissing tells that a parameter which was given in another way is needed as it is.
+// cureOfMissing says that a parameter which was sent with an operator is required without one.
 func (x *Exchange) cureOfMissing(names []string) string {
 	for _, p := range x.Params {
 		if field, o := mapping.CutOperator(p.Name); o != mapping.Equals && slices.Contains(names, field) {
@@ -166,7 +166,7 @@ func (x *Exchange) cureOfRule(field, value, rule string) string {
 	}
 }
 
-// cureOfToken tells what a header holds instead of a token.
+// cureOfToken says what a header holds instead of a token.
 func (x *Exchange) cureOfToken() string {
 	token, sent := x.headerSent("Token")
 	const form = "The header token takes the 36 characters that GET /authenticate answered"
@@ -182,7 +182,7 @@ func (x *Exchange) cureOfToken() string {
 	}
 }
 
-// cureOfMatch tells that no record ever has the tags of If-Match.
+// cureOfMatch says that no record can have the tags of If-Match.
 func (x *Exchange) cureOfMatch() string {
 	if x.Operation.single != nil {
 		return "Leave If-Match out: no ETag is that of several records."
@@ -195,7 +195,7 @@ func (x *Exchange) cureOfMatch() string {
 	return "Send the ETag as it was answered, with its quotation marks and without W/ before them. A proxy that compresses may have changed it."
 }
 
-// cureOfArray tells where an array of records goes.
+// cureOfArray says where an array of records goes.
 func (g *Gateway) cureOfArray(x *Exchange) string {
 	if !bytes.HasPrefix(bytes.TrimSpace(x.sent), []byte("[")) {
 		return ""
@@ -216,7 +216,7 @@ func isPlainName(s string) bool {
 	return s != "" && len(s) <= 40 && strings.Trim(s, lettersAndDigits+"_-.[]<>") == ""
 }
 
-// appendHelp appends the link that tells what to do about a violation. Cures are ASCII
+// appendHelp appends the link that says what to do about a violation. Cures are ASCII
 // without control characters, so Quote escapes as HTTP does.
 func (g *Gateway) appendHelp(dst []byte, x *Exchange, e *mapping.Error) []byte {
 	cure := g.cure(x, e)

@@ -10,15 +10,15 @@ import (
 
 // What an api_key may do is decided in this file and nowhere else.
 
-// hidesFrom reports whether an api_key meets what is behind this endpoint, because it was given
-// nothing of the endpoint itself.
+// hidesFrom reports whether an api_key gets the endpoint that this one hides, because it has no
+// right to this one.
 func (e *Endpoint) hidesFrom(key *auth.Key) bool {
 	return e.hides != nil && !slices.ContainsFunc(e.all, func(op *Operation) bool { return key.May(op.Number) })
 }
 
-// behind has an exchange meet what the path would be without its endpoint: a record of the one that
-// it hides.
-func (x *Exchange) behind() mapping.Reason {
+// fallBack gives an exchange the endpoint that its own one hides, where the path names a record. It
+// returns why the api_key may not use that; "" if it may.
+func (x *Exchange) fallBack() mapping.Reason {
 	x.Endpoint, x.Item = x.Endpoint.hides, x.Path[len(x.Endpoint.hides.Path)+1:]
 	if x.Operation = x.Endpoint.item[x.Method]; x.Operation == nil {
 		return mapping.MethodUnsupported
@@ -35,8 +35,8 @@ func permit(key *auth.Key, op *Operation) mapping.Reason {
 	return op.Endpoint.refuses(key)
 }
 
-// refuses says how a method that an api_key may not use at the endpoint is answered. There is none
-// where it is nil, and no api_key where that is.
+// refuses returns the reason for a method that an api_key may not use at the endpoint. Both may be
+// nil: there is no such endpoint, or no api_key.
 func (e *Endpoint) refuses(key *auth.Key) mapping.Reason {
 	if e != nil && key != nil && slices.ContainsFunc(e.all, func(other *Operation) bool { return other.isFor(key) }) {
 		return mapping.MethodUnsupported
@@ -64,9 +64,9 @@ func refusal(reason mapping.Reason, method, path string) error {
 
 // Decision is what the endpoint table and an api_key's allowlist say of a request.
 type Decision struct {
-	Operation *Operation     // nil where there is none, whoever asks
+	Operation *Operation     // nil where no api_key has one
 	Reason    mapping.Reason // why it is refused; "" where it is not
-	Lacks     string         // what an array takes that the query names, where that is why: GET /orderline
+	Lacks     string         // the right that an array in the query needs, if that is why: GET /orderline
 }
 
 // Logged finds the operation that a line of the access log is about, by its method
@@ -74,7 +74,7 @@ type Decision struct {
 func (g *Gateway) Logged(method, template string) *Operation {
 	path, _, _ := strings.Cut(template, "/{")
 	if e := g.routes.endpoints[path]; e != nil {
-		for _, op := range slices.Backward(e.all) { // a page comes before what programs are answered
+		for _, op := range slices.Backward(e.all) { // where there is a page too, it comes first
 			if op.Method == method && op.Template == template {
 				return op
 			}
@@ -83,8 +83,8 @@ func (g *Gateway) Logged(method, template string) *Operation {
 	return nil
 }
 
-// DecideLogged judges a request by its line in the access log, which Logged finds the
-// operation of; needs is what its arrays required.
+// DecideLogged judges a request by its line in the access log: method and template, and
+// the rights that its arrays need.
 func (g *Gateway) DecideLogged(key *auth.Key, method, template string, needs []string) Decision {
 	op := g.Logged(method, template)
 	if op == nil {

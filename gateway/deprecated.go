@@ -12,7 +12,7 @@ import (
 // An operation or a field that is going away, as the model says, works as before. Answers
 // say so in the headers Deprecation (RFC 9745) and Sunset (RFC 8594): if the request calls
 // the operation, if it names the field (fields, sort, a filter, the body), and if the answer
-// holds the field. Who names it is in the access log, and all are counted by api_key.
+// holds the field. The access log has the requests that name it, and all are counted by api_key.
 
 // usesDeprecated notes that the request names something that is going away.
 func (x *Exchange) usesDeprecated(what string, d *mapping.Deprecation) {
@@ -41,8 +41,8 @@ func (x *Exchange) holdsFields(r *mapping.Resource, fields []int) {
 	r.EachDeprecated(fields, x.holdsDeprecated)
 }
 
-// tellDeprecated adds the headers: of several days the first.
-func (x *Exchange) tellDeprecated() {
+// setDeprecation adds the headers, with the first of several days.
+func (x *Exchange) setDeprecation() {
 	if x.deprecation == nil {
 		return
 	}

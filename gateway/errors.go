@@ -31,19 +31,19 @@ func (g *Gateway) handleError(c *fiber.Ctx, err error) error {
 	reason := whyUnread(err)
 	g.answerError(x, mapping.Fail(reason))
 	x.response.SetConnectionClose()      // where the next request begins is not known
-	if reason != mapping.InternalError { // these may be what broke off
+	if reason != mapping.InternalError { // then one of these may have panicked
 		g.observe(x)
 		g.logAccess(x)
 	}
 	return nil
 }
 
-// whyUnread is why there is no Exchange of a request. What Fiber and fasthttp refuse is a malformed
-// request, but for too large a header: also one that did not come in time. That a body is too large,
-// the body stage finds.
+// whyUnread returns why a request has no Exchange. Fiber and fasthttp refuse too large headers, and
+// malformed requests, which include those that did not come in time. The body stage refuses too large
+// bodies.
 func whyUnread(err error) mapping.Reason {
 	switch e, ok := errors.AsType[*fiber.Error](err); {
-	case !ok: // what was recovered
+	case !ok: // a recovered panic
 		return mapping.InternalError
 	case e.Code == http.StatusRequestHeaderFieldsTooLarge:
 		return mapping.HeaderTooLarge
@@ -63,7 +63,7 @@ func (g *Gateway) answerError(x *Exchange, err error) {
 	first := v[0]
 	row := g.catalogue.Lookup(first.Reason, x.scopes()...)
 	x.reason = first.Reason
-	if row.Status >= http.StatusInternalServerError && (first.Reason != mapping.Overloaded || first.Unwrap() != nil) { // a crowd is counted, not logged
+	if row.Status >= http.StatusInternalServerError && (first.Reason != mapping.Overloaded || first.Unwrap() != nil) { // overload is counted, not logged
 		g.logFailure(x, err)
 	}
 	if first.RetryAfter > 0 {
@@ -122,18 +122,18 @@ var linkHeader = []byte("Link")
 // mostLinks keeps the header of an answer within what proxies take of one, 4 KiB with some.
 const mostLinks = 3
 
-// linkHelp adds the header Link, which tells what to do about the violations: about each
-// reason once, and about the first ones only.
+// linkHelp adds the header Link, which says what to do about the violations: once for each
+// reason, and only for the first mostLinks reasons.
 func (g *Gateway) linkHelp(x *Exchange, v mapping.Violations) {
-	links, told := x.scratch[:0], 0
+	links, count := x.scratch[:0], 0
 	for i, e := range v {
 		if slices.ContainsFunc(v[:i], func(before *mapping.Error) bool { return before.Reason == e.Reason }) {
 			continue
 		}
-		if told == mostLinks {
+		if count == mostLinks {
 			break
 		}
-		if told++; told > 1 {
+		if count++; count > 1 {
 			links = append(links, ", "...)
 		}
 		links = g.appendHelp(links, x, e)

@@ -37,7 +37,7 @@ type Exchange struct {
 	Operation *Operation
 
 	peer    Peer
-	policy  *Policy // that was in force when the request came
+	policy  *Policy // in force when the request came
 	Session *auth.Session
 	Key     *auth.Key
 	keyHash *auth.KeyHash // by which of its hashes an api_key was used; nil where none was
@@ -50,7 +50,7 @@ type Exchange struct {
 	Params []Param
 	ID     int32         // the primary ID asked for, or of the record that was made; 0 where there is none
 	wrote  []int32       // the primary IDs of those that were written among several
-	Query  backend.Query // what the query parameters ask for
+	Query  backend.Query // made of the query parameters
 	Body   *mapping.Body // nil where the operation takes none
 
 	several *mapping.Several // the body of an operation that writes several records
@@ -58,38 +58,38 @@ type Exchange struct {
 	routes   *routes
 	promised bool     // a background job: the request was judged when it was accepted
 	without  []string // of a background job: arrays that its records may not have
-	needs    []string // what it takes of the allowlist beside its operation: POST /orderline
-	lacks    []string // which of it the allowlist does not grant
+	needs    []string // rights that it needs in addition to its operation: POST /orderline
+	lacks    []string // those of needs that the allowlist does not grant
 
 	rights      mapping.Rights // to fields, of the api_key; nil for all of them
-	lacksFields []string       // those that it named and may not use: contact.note
+	lacksFields []string       // fields that it named and may not use: contact.note
 
-	deprecated  []DeprecatedUse      // what the request has to do with that is going away
-	deprecation *mapping.Deprecation // of all of that, the first days; nil for nothing
+	deprecated  []DeprecatedUse      // deprecated parts that the request names or gets
+	deprecation *mapping.Deprecation // the first days of all these; nil for none
 
 	callback   *url.URL // of the receiver, where the operation answers by callback
-	storedBody []byte   // what such an operation is done with
+	storedBody []byte   // body of the stored request of such an operation
 
 	idempotencyKey string        // the Idempotency-Key, judged; "" where there is none
 	answerLife     time.Duration // how long the answer is kept under it; 0 for the usual
-	begun          bool          // what is done under it was begun before, by a job that was cut off
+	begun          bool          // an earlier claim of the job, which was cut off, had begun the write
 	below          bool          // the path is below the base path
 	whole          string        // the path with the base path
 	rawQuery       []byte        // as it was sent
 	started        time.Time
-	arriving       time.Duration  // that the body took to come
-	asked          time.Duration  // that the calls of the administration took, one with the other
+	arriving       time.Duration  // time in which the body arrived
+	backendTime    time.Duration  // sum of the times of all calls of the administration
 	span           trace.Span     // nil where there are no traces
 	reason         mapping.Reason // of the first error answered
 	keyName        string
 	client         string
 	stopped        string          // the stage that was last; "" while the endpoint is looked for
-	err            error           // what was recovered; of an explanation and a job, why it was refused
-	explained      *Asked          // what Explain was asked; nil of a real request
-	last           bool            // the client wants no other on the connection
+	err            error           // a recovered panic; of an explanation, a job and a tool, why it was refused
+	explained      *Hypothetical   // nil of a real request
+	last           bool            // the client wants no further request on the connection
 	bodyless       bool            // the explanation ended before the body
 	toolArguments  json.RawMessage // of the tool, as they were sent
-	tool           string          // of an agent, that it is the request of; "" for none
+	tool           string          // the agent's tool whose request it is; "" for none
 	rehearsal      *backend.Rehearsal
 	scratch, room  []byte // kept from one request to the next; room is for small bodies
 }
@@ -99,8 +99,8 @@ type Param struct {
 	Name, Value string
 }
 
-// newExchange returns the Exchange of a request, which is empty but for what every one has: release
-// empties those that are used again.
+// newExchange returns the Exchange of a request, with what every request has. A reused one is empty
+// otherwise: release has cleared it.
 func (g *Gateway) newExchange(rc *fasthttp.RequestCtx) *Exchange {
 	x, reused := g.exchanges.Get().(*Exchange)
 	if !reused {
@@ -108,7 +108,7 @@ func (g *Gateway) newExchange(rc *fasthttp.RequestCtx) *Exchange {
 	}
 	x.request, x.response, x.ctx, x.routes, x.started = &rc.Request, &rc.Response, context.Background(), g.routes, g.o.Clock()
 	if c, ok := rc.Conn().(*conn); ok {
-		x.conn, x.ctx, x.peer = c, c.server.running, c.end()
+		x.conn, x.ctx, x.peer = c, c.server.running, c.verified()
 	} else {
 		x.peer = Peer{Address: addressOf(rc.RemoteAddr())}
 	}
@@ -169,7 +169,7 @@ func (x *Exchange) scopes() []mapping.Scope {
 	return x.Operation.scopes
 }
 
-// user is who is asking; the zero User before there is a session.
+// user returns the session's user; the zero User before there is a session.
 func (x *Exchange) user() auth.User {
 	if x.Session == nil {
 		return auth.User{}
@@ -184,7 +184,7 @@ type requestContext struct {
 	context.Context
 	id    string
 	user  auth.User
-	asked atomic.Int64 // nanoseconds
+	spent atomic.Int64 // that time, in nanoseconds
 }
 
 // requestKey is the key of a requestContext in itself and in what is made of it.
@@ -201,11 +201,11 @@ func (c *requestContext) Value(key any) any {
 // to; it does nothing if there is none.
 func NoteBackend(ctx context.Context, took time.Duration) {
 	if of, ok := ctx.Value(requestKey{}).(*requestContext); ok {
-		of.asked.Add(int64(took))
+		of.spent.Add(int64(took))
 	}
 }
 
-// UserOf returns who asks in the request that ctx belongs to; the zero User where there is none.
+// UserOf returns the user of the request that ctx belongs to; the zero User where there is none.
 func UserOf(ctx context.Context) auth.User {
 	if of, ok := ctx.Value(requestKey{}).(*requestContext); ok {
 		return of.user
@@ -214,7 +214,7 @@ func UserOf(ctx context.Context) auth.User {
 }
 
 // RequestIDOf returns the id of the request that ctx belongs to, "" where there
-// is none: drivers hand it on to the systems behind them.
+// is none: drivers pass it on to the systems that they call.
 func RequestIDOf(ctx context.Context) string {
 	if of, ok := ctx.Value(requestKey{}).(*requestContext); ok {
 		return of.id

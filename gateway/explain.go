@@ -15,8 +15,8 @@ import (
 // ExplainedID stands for the request id in the answers of Explain.
 const ExplainedID = "00000000-0000-4000-8000-000000000000"
 
-// Asked is the hypothetical request that Explain is asked about.
-type Asked struct {
+// Hypothetical is a request for Explain.
+type Hypothetical struct {
 	Method string
 	Target string // as in a request line: a path with the base path, or an absolute URL
 	Body   []byte // nil where it is not to be judged
@@ -26,32 +26,32 @@ type Asked struct {
 	At      time.Time
 }
 
-// Explanation is what becomes of a request before the backend is asked.
+// Explanation is what becomes of a request before the backend is called.
 type Explanation struct {
 	Decision
-	Path    string   // that was judged: below the base path, or all of it where it is not below
+	Path    string   // the path that was judged: below the base path, or all of it where it is not below
 	Below   bool     // the path is below the base path
 	Params  []string // the query parameters that the operation takes, by name
 	Session bool     // a session's api_key was judged: the operation is not open to everybody
-	Stopped string   // the stage that ended it; "" where the backend would be asked
+	Stopped string   // the stage that ended it; "" where the backend would be called
 	Unread  bool     // the operation takes a body, and none was given
-	Fields  []string // that it names and the api_key may not use: contact.note
-	Lacks   []string // what its arrays need and the allowlist does not grant: POST /orderline
-	Status  int      // of the answer; 0 where the backend would be asked
-	Answer  []byte   // what the client gets, with ExplainedID
+	Fields  []string // fields that the request names and the api_key may not use: contact.note
+	Lacks   []string // rights that its arrays need and the allowlist does not grant: POST /orderline
+	Status  int      // of the answer; 0 where the backend would be called
+	Answer  []byte   // body of the answer, with ExplainedID
 }
 
 // Explain takes a request through the handlers of serving, with a session of the key, as
-// far as these look only at the request: it does not ask the backend, and takes nothing
+// far as these look only at the request: it does not call the backend, and takes nothing
 // from the key's limits.
-func (g *Gateway) Explain(a Asked) Explanation {
+func (g *Gateway) Explain(a Hypothetical) Explanation {
 	rc := new(fasthttp.RequestCtx)
 	rc.Init(new(fasthttp.Request), nil, nil)
 	rc.Request.Header.SetMethod(a.Method)
 	rc.Request.SetRequestURI(a.Target)
 	rc.Request.SetBody(a.Body)
 	if !a.NoToken {
-		rc.Request.Header.Set("Token", ExplainedID) // any text: it is only asked whether there is one
+		rc.Request.Header.Set("Token", ExplainedID) // any text: only its presence counts
 	}
 	x := g.newExchange(rc)
 	x.policy, x.started, x.Method, x.RequestID, x.explained = new(Policy), a.At, a.Method, ExplainedID, &a
@@ -75,8 +75,8 @@ func (g *Gateway) Explain(a Asked) Explanation {
 	return e
 }
 
-// explainHandler has the handlers of serving that look only at the request. The session is that of the
-// key, and a body is judged where one was given.
+// explainHandler returns the handlers of serving that look only at the request. The session is that of
+// the key, and a body is judged if one was given.
 func (g *Gateway) explainHandler() fasthttp.RequestHandler {
 	return handlerOf(g.newApp(noteError, []fiber.Handler{g.atBase},
 		stageHandler(StageSession, givenSession),
@@ -101,7 +101,7 @@ func givenSession(_ context.Context, x *Exchange) error {
 	return nil
 }
 
-// whereGiven ends an explanation before the body where that was not given.
+// whereGiven ends an explanation before the body if none was given.
 func whereGiven(c *fiber.Ctx) error {
 	x := exchangeOf(c)
 	if x.bodyless = x.explained.Body == nil && x.Operation.form != nil; x.bodyless {
@@ -117,7 +117,7 @@ func (g *Gateway) noteNeeds(x *Exchange) {
 	x.Operation = whole.single
 	defer func() { x.Operation = whole }()
 	for _, data := range x.several.Records {
-		err := g.decode(x, data) // which is an error of its record
+		err := g.decode(x, data) // an error belongs to the record
 		if err == nil {
 			err = x.Operation.check(x).Err()
 		}
@@ -129,7 +129,7 @@ func (g *Gateway) noteNeeds(x *Exchange) {
 // order of the interface; nil if there is no such endpoint.
 func (g *Gateway) Methods(path string) (methods []string) {
 	for _, method := range [...]string{"GET", "POST", "PUT", "DELETE"} {
-		if g.Explain(Asked{Method: method, Target: g.o.BasePath + path, NoToken: true}).Operation != nil {
+		if g.Explain(Hypothetical{Method: method, Target: g.o.BasePath + path, NoToken: true}).Operation != nil {
 			methods = append(methods, method)
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"frontdesk/mapping"
 )
 
-// unambiguous refuses a request that a proxy before frontdesk may read otherwise, and ends its
-// connection: what follows on it could be the rest of this request, written by somebody else
-// (request smuggling).
+// unambiguous refuses a request whose end a proxy in front of frontdesk may see elsewhere, and ends
+// its connection: the bytes that follow could be a request that somebody else has written (request
+// smuggling).
 func unambiguous(c *fiber.Ctx) error {
 	x := exchangeOf(c)
 	f := framingOf(&x.request.Header)
@@ -24,13 +24,13 @@ func unambiguous(c *fiber.Ctx) error {
 
 // framing is what the header of a request says of where it ends.
 type framing struct {
-	// ambiguous is what fasthttp takes and others read otherwise: the length given twice, as
-	// Content-Length and by Transfer-Encoding, a coding other than chunked, which does not say where
-	// the body ends (RFC 9112 6.3), a blank in the name of a header or before it (RFC 9112 5.1 and
-	// 5.2), a version that is not HTTP/1.
+	// ambiguous says that fasthttp accepts a header which others may read differently: the length given
+	// twice, as Content-Length and by Transfer-Encoding, a coding other than chunked, which does not say
+	// where the body ends (RFC 9112 6.3), a blank in the name of a header or before it (RFC 9112 5.1
+	// and 5.2), a version that is not HTTP/1.
 	ambiguous bool
-	// last tells that the client wants the connection to end after it: fasthttp reads no other
-	// spelling of that than close, alone.
+	// last says that the client wants the connection to end after the request. fasthttp sees that only
+	// in a header that is close and nothing else.
 	last bool
 }
 

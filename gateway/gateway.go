@@ -45,13 +45,13 @@ type Options struct {
 	Offer    backend.Offer // of Backend
 	Backend  *backend.Client
 	Sessions auth.Sessions
-	// KeyEnded asks whether an api_key of that hash has just been ended at another gateway; nil where
-	// there is none. Sessions know it by themselves.
+	// KeyEnded reports whether an api_key of that hash has just been ended at another gateway; nil where
+	// there is no other. Sessions of the key end by themselves.
 	KeyEnded func(ctx context.Context, hash [32]byte) bool
 	Limits   auth.Limits
 	Login    *auth.Login
 	Resets   *auth.Resets   // nil where the backend keeps no accounts of its own
-	Policy   func() *Policy // the current one, asked once per request
+	Policy   func() *Policy // returns the current one; called once per request
 	// Examples are request examples for the description that work with the data of this
 	// administration, by operationId, for the api_key of that name; nil for the model's
 	// examples only.
@@ -59,9 +59,9 @@ type Options struct {
 	// Callbacks are what long-running operations need; nil where there are none.
 	Callbacks *Callbacks
 
-	// Away tells why what is behind the gateway cannot be asked yet, so that every request for an
-	// endpoint is answered as unavailable; nil where it can be. Backend, Sessions, Limits, Login and
-	// Callbacks' stores are then not used.
+	// Away returns why the administration cannot be reached yet; nil where it can be. With Away every
+	// request for an endpoint is answered as unavailable, and Backend, Sessions, Limits, Login and the
+	// stores of Callbacks are not used.
 	Away func() error
 
 	// TrustedProxies are those whose X-Forwarded-For says where a request comes
@@ -73,14 +73,14 @@ type Options struct {
 	// Access is where the line of each request goes.
 	Access *zap.Logger
 	Meter  Meter // nil where nothing is counted
-	// Act is told what was done that operators keep a list of; nil where they keep none.
+	// Act adds to the operators' list of what was done; nil where there is no list.
 	Act func(Act)
 	// Tracer makes the spans of requests; nil where there are no traces.
 	Tracer trace.Tracer
 }
 
-// Gateway serves the interface. It is safe for concurrent use and keeps no
-// state but which idempotency keys are being served.
+// Gateway serves the interface. It is safe for concurrent use. Its only state are the idempotency
+// keys being served, the last refusals, and how far changes were looked through for jobs that wait.
 type Gateway struct {
 	o          Options
 	catalogue  *mapping.Catalogue
@@ -88,8 +88,8 @@ type Gateway struct {
 	help       map[mapping.Reason][]byte // the link to the explanation of each
 	routes     *routes
 	backend    administration
-	views      *lru.Cache[string, *Gateway] // of those with rights to some fields, by these
-	paths      []string                     // of all endpoints, to find the one that was meant
+	views      *lru.Cache[string, *Gateway] // gateways for api_keys with rights to some fields, by these rights
+	paths      []string                     // of all endpoints, to suggest the one that was meant
 	refusals   refusals
 	running    *sync.Map // idempotency keys being served
 	waits      waits
@@ -97,13 +97,13 @@ type Gateway struct {
 	explain    func() fasthttp.RequestHandler
 	direct     func() fasthttp.RequestHandler // of background jobs
 	tools      func() fasthttp.RequestHandler // of agents
-	protocol   func() http.Handler            // that agents speak
+	protocol   func() http.Handler            // of the agents' messages
 }
 
 // New returns a gateway.
 func New(o Options) *Gateway {
 	g := &Gateway{o: o, catalogue: mapping.NewCatalogue(), publicPath: o.BasePath, backend: o.Backend, running: new(sync.Map)}
-	g.views, _ = lru.New[string, *Gateway](keptViews) // it fails without a size only
+	g.views, _ = lru.New[string, *Gateway](keptViews) // New fails only for a size of 0
 	if at, err := url.Parse(o.PublicURL); err == nil && at.Host != "" {
 		g.publicPath = at.EscapedPath()
 	}
@@ -164,7 +164,7 @@ func (g *Gateway) busy() []byte {
 	return sent.Bytes()
 }
 
-// panicked is the error of what was recovered.
+// panicked returns the error of a recovered panic.
 func panicked(p any) error { return fmt.Errorf("panic: %v\n%s", p, debug.Stack()) }
 
 // takeURI splits a request's target as it was sent. Nothing is decoded or cleaned, so the

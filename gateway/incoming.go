@@ -31,9 +31,9 @@ type incoming struct {
 	header *fasthttp.RequestHeader
 	stream io.Reader // nil where there is no body, or it was read in full
 	length int       // as announced
-	came   int       // of it, in bytes
+	came   int       // bytes that have arrived
 	fields int       // of the header, before the body; more of them later are a trailer
-	broken bool      // where it ends will not be known
+	broken bool      // its end cannot be known
 }
 
 // begin is called when the header was read.
@@ -87,7 +87,7 @@ func (b *incoming) readAll(ctx context.Context, client int64, limit int, data []
 	}
 	most := b.length
 	if most == chunked {
-		most = limit + 1 // one byte too many tells
+		most = limit + 1 // one byte more shows that it is too large
 	}
 	for b.stream != nil {
 		if len(data) == cap(data) {
@@ -104,7 +104,7 @@ func (b *incoming) readAll(ctx context.Context, client int64, limit int, data []
 			return nil, err
 		}
 	}
-	b.conn.share.keep(cap(data)) // one in chunks may have taken more
+	b.conn.share.keep(cap(data)) // a body in chunks may have taken more
 	return data, nil
 }
 
@@ -148,7 +148,7 @@ func (b *incoming) count(n int, err error, limit int) error {
 	case err == io.EOF && b.came >= b.length && (b.length != chunked || b.endsWell()):
 		b.stream = nil
 		return nil
-	default: // also an end that came early, or with what belongs into a header
+	default: // also an end that came early, or with a trailer
 		b.broken = true
 		return mapping.Fail(mapping.RequestMalformed)
 	}
@@ -167,9 +167,9 @@ func (b *incoming) take(ctx context.Context, client int64, size int) bool {
 	return ok && (!waited || b.conn.SetReadDeadline(after(patience)) == nil)
 }
 
-// endBody reads what is left of a body if that is little and comes soon: what follows on the
-// connection must be the next request. Else the connection ends after the answer, as it does where
-// the client or a stop wants that.
+// endBody reads the rest of a body if that is short and arrives soon, so that the next request can
+// follow. Otherwise the connection ends after the answer. It also ends if the client asked for that,
+// or if the server stops.
 func (x *Exchange) endBody() {
 	b := &x.incoming
 	if b.broken || b.stream != nil && !b.drain() || x.conn.from.stopping.Err() != nil || x.last {
@@ -178,8 +178,8 @@ func (x *Exchange) endBody() {
 	}
 }
 
-// drain reads the rest of the body, and reports whether the next request can follow. The answer waits
-// for that.
+// drain reads the rest of the body, and reports whether the next request can follow. The answer is sent
+// after that.
 func (b *incoming) drain() bool {
 	return b.length-b.came <= drained && b.conn.SetReadDeadline(after(lingering)) == nil && b.skip(b.came+drained) == nil
 }

@@ -11,7 +11,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// limits keeps the client to the bounds of its api_key. A login does not count against them:
+// limits holds the client to the bounds of its api_key. A login does not count against them:
 // auth.Throttle slows it.
 func (g *Gateway) limits(ctx context.Context, x *Exchange) error {
 	if x.Key == nil || x.Key.Bounds == (auth.Bounds{}) {
@@ -29,8 +29,8 @@ func (g *Gateway) limits(ctx context.Context, x *Exchange) error {
 	return mapping.Fail(mapping.TooManyRequests).After(x.standing.Wait)
 }
 
-// charge counts that a request costs as much as several: only now, when its body was read,
-// is it known how many.
+// charge counts the further cost of a request with several records, which is known only
+// after its body was read.
 func (g *Gateway) charge(ctx context.Context, x *Exchange, further int) error {
 	if !x.counted || further == 0 {
 		return nil
@@ -54,8 +54,8 @@ var (
 	rateLimitHeader = []byte("RateLimit")
 )
 
-// tellLimits adds the rate-limit headers, if the request was counted.
-func (x *Exchange) tellLimits() {
+// setRateLimits adds the rate-limit headers, if the request was counted.
+func (x *Exchange) setRateLimits() {
 	if !x.counted {
 		return
 	}
@@ -65,12 +65,12 @@ func (x *Exchange) tellLimits() {
 	x.response.Header.SetCanonical(rateLimitHeader, x.scratch)
 }
 
-// secondsPerDay is the window of a day's quota, which is an hour more or less on
-// two days a year; t tells it exactly.
+// secondsPerDay is the window of a day's quota. On two days a year it is an hour off;
+// t is exact.
 const secondsPerDay = 24 * 60 * 60
 
-// appendPolicy appends the bounds: what fits into a bucket comes back within the
-// window.
+// appendPolicy appends the bounds. The window of a rate is the time in which an empty
+// bucket fills up.
 func appendPolicy(dst []byte, b *auth.Bounds) []byte {
 	if r := b.Rate; r != (auth.Rate{}) {
 		dst = appendItem(dst, auth.RateBound, ";q=", int64(r.Burst))

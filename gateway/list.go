@@ -17,8 +17,8 @@ const (
 )
 
 // listParams are the parameters of a list: the reserved names that the administration
-// supports, and the filters that every field can be. A field with a reserved name cannot be
-// filtered by.
+// supports, and the filters of every field. A field with a reserved name cannot be filtered
+// by.
 func listParams(resource *mapping.Resource) []param {
 	params := []param{
 		{Field: mapping.Field{Name: "page", Type: mapping.Int4, Description: "Which page to answer, from 1, which it is where it is left out. It cannot be combined with after.", Example: "1"}, min: 1},

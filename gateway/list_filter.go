@@ -7,8 +7,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// filterParams are the filters that a field can be: order_status, order_status[in]. The
-// primary ID alone is no filter, it asks for one record.
+// filterParams returns the filters of a field: order_status, order_status[in]. The
+// primary ID without an operator is no filter: it asks for one record.
 func filterParams(resource *mapping.Resource, f *mapping.Field) (params []param) {
 	plain := *f
 	plain.Default, plain.OneOf, plain.Required = "", f.Choices(), slices.Contains(resource.ListRequires, f.Name)

@@ -23,9 +23,9 @@ type ConnectionBounds struct {
 	PerAddress int // from one IPv4 address or /64 of IPv6; trusted proxies may have more
 }
 
-// Patient returns a listener that neither a lack of descriptors nor one of memory ends: fasthttp
-// tries again, a second later, after what it takes for a time-out, and after nothing else. The log
-// says so of what it accepts: connections, of whomever.
+// Patient returns a listener that survives a lack of descriptors or memory: it returns a time-out,
+// the one error after which fasthttp tries again, a second later. what names the connections in the
+// warning that it logs.
 func Patient(l net.Listener, log *zap.Logger, what string) net.Listener {
 	return &patient{Listener: l, log: log, what: what}
 }
@@ -34,7 +34,7 @@ type patient struct {
 	net.Listener
 	log  *zap.Logger
 	what string
-	say  seldom
+	warn logLimit
 }
 
 // Accept implements net.Listener.
@@ -43,7 +43,7 @@ func (p *patient) Accept() (net.Conn, error) {
 	if err == nil || !transient(err) {
 		return c, err
 	}
-	if n := p.say.more(time.Now()); n > 0 {
+	if n := p.warn.due(time.Now()); n > 0 {
 		p.log.Warn(p.what+" wait: none can be accepted now", zap.Int("times", n), zap.Error(err))
 	}
 	return nil, os.ErrDeadlineExceeded
@@ -56,15 +56,15 @@ type listener struct {
 	bounds ConnectionBounds
 	log    *zap.Logger
 
-	refused    atomic.Int64
-	stopping   context.Context // ends with Close
-	stop       context.CancelFunc
-	empty      chan struct{} // closed once it is stopping and no connection is open
-	sayRefused seldom
+	refused     atomic.Int64
+	stopping    context.Context // ends with Close
+	stop        context.CancelFunc
+	empty       chan struct{} // closed once the listener stops and no connection is open
+	warnRefused logLimit
 
 	mu   sync.Mutex
 	open map[*conn]struct{}
-	from map[auth.Origin]int // how many of open; those that PerAddress does not count have none
+	from map[auth.Origin]int // how many of open; "" has those that PerAddress does not count
 }
 
 func newListener(l net.Listener, s *Server) *listener {
@@ -104,7 +104,7 @@ func transient(err error) bool {
 	return false
 }
 
-// admit accepts a connection; nil if there are enough, or if the listener is stopping.
+// admit returns an accepted connection; nil if it exceeds a bound, or if the listener is stopping.
 func (l *listener) admit(accepted net.Conn) *conn {
 	c := &conn{Conn: accepted, between: true, server: l.server, from: l, share: share{of: l.server.bodies}, peer: Peer{Address: addressOf(accepted.RemoteAddr())}}
 	if tcp, ok := accepted.RemoteAddr().(*net.TCPAddr); ok && !l.server.gateway().trusted(tcp.AddrPort().Addr()) {
@@ -131,14 +131,14 @@ func (l *listener) admit(accepted net.Conn) *conn {
 }
 
 // refusalTimeout bounds the write of a refusal. The answer fits into the empty send buffer of
-// a new connection, so it ends only a write that the processor got to too late.
+// a new connection, so only a starved processor exceeds it.
 const refusalTimeout = 10 * time.Second
 
 // refuse closes a connection, and answers first if that blocks nobody: the answer fits
 // into the send buffer of a plain connection, while TLS would need a handshake first.
 func (l *listener) refuse(c *conn, full bool) {
 	l.refused.Add(1)
-	if n := l.sayRefused.more(time.Now()); n > 0 {
+	if n := l.warnRefused.due(time.Now()); n > 0 {
 		l.log.Warn("connections refused: there are as many as there may be", zap.Int("times", n), zap.Bool("in_all", full),
 			zap.String("address", c.peer.Address))
 	}
@@ -148,7 +148,7 @@ func (l *listener) refuse(c *conn, full bool) {
 	_ = c.Conn.Close()
 }
 
-// Close implements net.Listener. It also closes connections that nothing is asked on.
+// Close implements net.Listener. It also closes connections without a request under way.
 func (l *listener) Close() error {
 	l.stop()
 	err := l.Listener.Close()
@@ -163,7 +163,7 @@ func (l *listener) Close() error {
 	return err
 }
 
-// noteEmpty tells who waits for the end of all connections, once. The caller has the lock.
+// noteEmpty closes empty, once, when the last connection has ended. The caller has the lock.
 func (l *listener) noteEmpty() {
 	if l.stopping.Err() == nil || len(l.open) > 0 {
 		return
@@ -188,23 +188,23 @@ func (l *listener) forget(c *conn) {
 	l.noteEmpty()
 }
 
-// seldom limits how often a line is logged that could occur thousands of times.
-type seldom struct {
-	last   time.Time
-	unsaid int
+// logLimit limits how often a line is logged that could occur thousands of times.
+type logLimit struct {
+	last       time.Time
+	suppressed int
 }
 
-// seldomPause is how long such a line is not repeated.
-const seldomPause = time.Minute
+// logPause is how long such a line is not repeated.
+const logPause = time.Minute
 
-// more counts an occurrence, and returns how many there were since the line was last
-// written; 0 if it should not be written now.
-func (s *seldom) more(now time.Time) int {
-	s.unsaid++
-	if now.Sub(s.last) < seldomPause {
+// due counts an occurrence, and returns how many there were since the line was last
+// logged; 0 if it should not be logged now.
+func (l *logLimit) due(now time.Time) int {
+	l.suppressed++
+	if now.Sub(l.last) < logPause {
 		return 0
 	}
-	n := s.unsaid
-	s.last, s.unsaid = now, 0
+	n := l.suppressed
+	l.last, l.suppressed = now, 0
 	return n
 }

@@ -32,7 +32,7 @@ func (g *Gateway) logAccess(x *Exchange) {
 		zap.Int("status", x.response.StatusCode()),
 		zap.String("reason", string(x.reason)),
 		zap.Duration("duration", g.took(x)),
-		zap.Duration("backend", x.asked),
+		zap.Duration("backend", x.backendTime),
 		zap.Int("bytes", x.answered()),
 		zap.String("address", x.Address),
 		zap.String("config", x.policy.Hash),
@@ -75,8 +75,8 @@ func listed(member string, names []string) zap.Field {
 	return zap.Strings(member, names)
 }
 
-// answered is how many bytes the answer's body has. A streamed body must not be asked for
-// its bytes: that would load all of it into memory.
+// answered returns how many bytes the answer's body has. Body would load a streamed one into
+// memory.
 func (x *Exchange) answered() int {
 	if x.response.IsBodyStream() {
 		return x.response.Header.ContentLength()
@@ -96,7 +96,7 @@ func (x *Exchange) knownParams() []string {
 	return names
 }
 
-// logFailure logs the cause that the client is not told.
+// logFailure logs the cause of a failure, which the answer does not show.
 func (g *Gateway) logFailure(x *Exchange, err error) {
 	g.o.Log.Error("request failed",
 		zap.String("request_id", x.RequestID),

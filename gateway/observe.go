@@ -21,19 +21,19 @@ type Meter interface {
 	Wrote(method, endpoint string, status, records int)
 }
 
-// Answer is what is told of an answer.
+// Answer is what a Meter gets of an answer.
 type Answer struct {
 	At            time.Time // when the request was answered
 	Took, Backend time.Duration
 	RequestID     string
 	Method        string
 	Endpoint      string        // as it is documented; "" where none was found
-	Record        int32         // that the request named; 0 where it named none
+	Record        int32         // the ID that the request named; 0 where it named none
 	Key, Client   string        // "" where they are not known
-	Hash          *auth.KeyHash // of the api_key, that it was used by; nil where it was not looked up
-	User          string        // whose session it was; "" where there was none
-	Grant         string        // of the allowlist, that was taken: GET /order; "" where none was needed, or it was refused
-	Needs         []string      // what was taken of it besides; only lent
+	Hash          *auth.KeyHash // by which the api_key was used; nil where none was looked up
+	User          string        // of the session; "" where there was none
+	Grant         string        // the entry of the allowlist that was used: GET /order; "" where none was needed, or it was refused
+	Needs         []string      // the other entries that were used; must not be kept
 	Deprecated    []DeprecatedUse
 	Status        int
 	Reason, Cause string // of the first error
@@ -44,7 +44,7 @@ type Answer struct {
 // DeprecatedUse is something deprecated that a request has to do with.
 type DeprecatedUse struct {
 	What  string // DELETE /order/{id}, order.reference
-	Named bool   // by the request; else it is only part of the answer
+	Named bool   // by the request; otherwise it is only part of the answer
 }
 
 // withMetrics counts a request once it is answered.
@@ -61,7 +61,7 @@ func (g *Gateway) observe(x *Exchange) {
 	}
 	took := g.took(x)
 	a := Answer{
-		At: x.started.Add(x.arriving + took), Took: took, Backend: x.asked, RequestID: x.RequestID, Method: x.knownMethod(), Key: x.keyName, Client: x.client, Hash: x.keyHash,
+		At: x.started.Add(x.arriving + took), Took: took, Backend: x.backendTime, RequestID: x.RequestID, Method: x.knownMethod(), Key: x.keyName, Client: x.client, Hash: x.keyHash,
 		Status: x.response.StatusCode(), Reason: string(x.reason), Cause: x.closerCause(), Address: x.Address, Record: x.ID,
 		Endpoint: x.endpoint(), User: x.user().Username, Deprecated: x.deprecated,
 	}
@@ -72,10 +72,10 @@ func (g *Gateway) observe(x *Exchange) {
 	g.o.Meter.Answered(a)
 }
 
-// closerCause says more than the reason why a request was refused; "" where nothing does.
+// closerCause returns why a request was refused, where more is known than the reason; "" otherwise.
 func (x *Exchange) closerCause() string { return cmp.Or(x.cause, string(x.why)) }
 
-// granted is what a request took of its api_key's allowlist.
+// granted returns the entries of its api_key's allowlist that a request used.
 func (x *Exchange) granted() (grant string, needs []string) {
 	switch {
 	case x.Session == nil || x.Key == nil || x.Operation == nil || x.Operation.free():
@@ -85,7 +85,7 @@ func (x *Exchange) granted() (grant string, needs []string) {
 			return "", nil
 		}
 		return x.Operation.grant, x.needs
-	default: // an array of it was refused, and only for that it is copied
+	default: // an array was refused: what it lacks was not used
 		return x.Operation.grant, slices.DeleteFunc(slices.Clone(x.needs), func(need string) bool { return slices.Contains(x.lacks, need) })
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// descriptionPath is where the description is, which the test page links to.
+// descriptionPath is the path of the description, which the test page links to.
 const descriptionPath = "/openapi.json"
 
 // descriptionRoute puts the description into the endpoint table. Like a page it can be
@@ -27,13 +27,12 @@ func (g *Gateway) descriptionRoute(r *routes) {
 	}, parse: parseDescription, serve: g.answerDescription})
 }
 
-// versions are those of OpenAPI that a description is asked for in, the first one where none
-// is.
+// versions are the versions of OpenAPI by the values of the parameter version.
 var versions = map[string]string{"": openapi.Version31, "3.1": openapi.Version31, "3.0": openapi.Version30}
 
 func parseDescription(x *Exchange) mapping.Violations {
-	if asked := x.Param("version"); versions[asked] == "" {
-		return Param{Name: "version", Value: asked}.invalid("3.1|3.0")
+	if version := x.Param("version"); versions[version] == "" {
+		return Param{Name: "version", Value: version}.invalid("3.1|3.0")
 	}
 	return nil
 }
@@ -45,7 +44,7 @@ type describedKey struct {
 }
 
 // answerDescription answers with the description of what the key may call. It is made once per
-// policy, when it is first asked for.
+// policy, at the first request.
 func (g *Gateway) answerDescription(ctx context.Context, x *Exchange) error {
 	version := versions[x.Param("version")]
 	key, hash := x.givenKey(x.Param("api_key"))
@@ -82,7 +81,7 @@ func (g *Gateway) answerDescription(ctx context.Context, x *Exchange) error {
 }
 
 // Describe writes the description of what a key may call, in one of the versions
-// that package openapi knows. Nothing is asked of the backend.
+// that package openapi knows. It does not call the backend.
 func (g *Gateway) Describe(key *auth.Key, version string) ([]byte, error) {
 	doc := g.within(key.Rights).newDescriber(key).document()
 	if version == openapi.Version30 {

@@ -17,11 +17,11 @@ type describer struct {
 	g           *Gateway
 	key         *auth.Key
 	doc         *openapi.Document
-	rows        map[*mapping.Entry]bool // that are referred to
-	wordings    []*mapping.Entry        // one of all that say the same, in the order of the tables
+	rows        map[*mapping.Entry]bool // rows that an operation refers to
+	wordings    []*mapping.Entry        // the first row of each wording, in the order of the tables
 	usedHeaders map[string]bool
 	limited     bool // the operation that is described counts against limits of the key
-	aging       bool // its answers may say that something is going away
+	aging       bool // its answers may say that something is deprecated
 }
 
 func (g *Gateway) newDescriber(key *auth.Key) *describer {
@@ -44,7 +44,7 @@ func (g *Gateway) newDescriber(key *auth.Key) *describer {
 	return d
 }
 
-// worded is a text of the description with what this gateway puts into it.
+// worded returns a text of the description with the vendor and the lifetime of this gateway.
 func (g *Gateway) worded(text string) string {
 	return strings.NewReplacer("<vendor>", g.vendor(), "<lifetime>", testpage.Lifetime(g.o.SessionTTL)).Replace(text)
 }
@@ -87,7 +87,7 @@ func (d *describer) document() *openapi.Document {
 	for _, name := range modules {
 		d.doc.Tags = append(d.doc.Tags, openapi.Tag{Name: name, Description: cmp.Or(moduleTexts[name], "The module "+name+": "+strings.Join(paths[name], ", ")+".")})
 	}
-	d.tellMessages()
+	d.addMessages()
 	d.addHeaders()
 	d.doc.Components.SecuritySchemes.Add(tokenScheme, openapi.SecurityScheme{
 		Type: "apiKey", Name: "token", In: "header",
@@ -96,9 +96,9 @@ func (d *describer) document() *openapi.Document {
 	return d.doc
 }
 
-// may reports whether the description holds an operation. A download is worth
-// describing to those who can learn of an address, and what has to name a resource that can
-// be followed to those who may read one.
+// may reports whether the description holds an operation. A download is described to those
+// who can get an address of one, and an operation that requires a resource that can be
+// followed to those who may follow one.
 func (d *describer) may(op *Operation) bool {
 	switch {
 	case op.page || op.ownBody: // for people, and for agents, which have a protocol of their own
@@ -113,7 +113,7 @@ func (d *describer) may(op *Operation) bool {
 	}
 }
 
-// moduleTexts are about the modules that no resource is of.
+// moduleTexts describe the modules without resources.
 var moduleTexts = map[string]string{
 	sessionModule:  "Sessions: logging in and out, and what the session may do.",
 	serviceModule:  "The service itself: where it runs, and its model.",
@@ -145,7 +145,7 @@ func (d *describer) addOperation(op *Operation) {
 	item.Set(op.Method, o)
 }
 
-// ages reports whether answers of an operation may say that something is going away.
+// ages reports whether answers of an operation may say that something is deprecated.
 func (d *describer) ages(op *Operation) bool {
 	goes := func(r *mapping.Resource) bool { return r.Deprecated != nil || r.HasDeprecated() }
 	if strings.HasPrefix(op.Endpoint.Path, changesPath) {
@@ -154,7 +154,7 @@ func (d *describer) ages(op *Operation) bool {
 	return op.deprecated != nil || op.Endpoint.Resource != nil && goes(op.Endpoint.Resource)
 }
 
-// text quotes the interface and adds what there is to know beyond.
+// text quotes the interface and adds what else to know.
 func (d *describer) text(op *Operation) string {
 	text := joined("\n\n", op.deprecated.String(), when(op.about.row != "", "> "+op.about.row), d.g.worded(op.about.note),
 		when(op.ByCallback(), "It takes longer than a client waits: the answer comes by callback, as a file with the JSON that is answered otherwise."))
@@ -164,7 +164,7 @@ func (d *describer) text(op *Operation) string {
 // component adds a schema once and refers to it.
 func (d *describer) component(name string, build func() *openapi.Schema) *openapi.Schema {
 	if _, there := d.doc.Components.Schemas.Get(name); !there {
-		d.doc.Components.Schemas.Add(name, nil) // so that one that holds itself ends
+		d.doc.Components.Schemas.Add(name, nil) // so that a schema that holds itself finds its name taken
 		at := len(d.doc.Components.Schemas) - 1
 		schema := build()
 		d.doc.Components.Schemas[at].Value = schema
@@ -172,8 +172,8 @@ func (d *describer) component(name string, build func() *openapi.Schema) *openap
 	return openapi.Ref(name)
 }
 
-// keep keeps a component by a name where there is none of it, and reports whether that name is
-// now of one like it.
+// keep adds a component unless its name is taken, and reports whether the name now stands for an
+// equal one.
 func keep[V any](components *openapi.Map[V], name string, one V) bool {
 	kept, there := components.Get(name)
 	if !there {

@@ -15,12 +15,12 @@ import (
 	"frontdesk/mapping"
 )
 
-// reasons are the reasons of every error that an operation can answer, in no
-// order. What is wrong with a request before it is read is told of in the introduction.
+// reasons returns the reasons of every error that an operation can answer, sorted. Errors
+// of requests that cannot be read are described in the introduction.
 func (d *describer) reasons(op *Operation) []mapping.Reason {
 	all := []mapping.Reason{mapping.InternalError, mapping.QueryRepeated, mapping.QueryUnsupported}
 	if strings.Contains(op.Template, "{") {
-		all = append(all, mapping.EndpointUnknown) // where what stands there is no such part
+		all = append(all, mapping.EndpointUnknown) // where the last part of the path is not valid
 	}
 	if !op.open {
 		all = append(all, mapping.NotLoggedIn, mapping.TokenInvalid)
@@ -54,22 +54,22 @@ func (d *describer) reasons(op *Operation) []mapping.Reason {
 	}
 	if op.about.asksBackend {
 		late = append(late, mapping.BackendUnavailable, mapping.BackendTimeout)
-		if op.about.answers.form != tokenForm { // which asks for users, and no resource
+		if op.about.answers.form != tokenForm { // a login reads users, and no resource
 			late = append(late, mapping.BackendChanged)
 		}
 	}
-	if !op.ByCallback() { // else errors found while serving come with the result
+	if !op.ByCallback() { // with a callback, errors found while serving come with the result
 		all = append(all, late...)
 	}
-	if op.Method == http.MethodGet { // without a body the query is asked for what it lacks
+	if op.Method == http.MethodGet { // without a body, a parameter of the query is missing instead
 		all = slices.DeleteFunc(all, func(r mapping.Reason) bool { return r == mapping.EmptyBody })
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// addRefusals adds the errors of an operation, by status. Each such answer is kept among the
-// components, where the operations that refuse for the same reasons refer to it.
+// addRefusals adds the errors of an operation, by status. Each such answer is one of the
+// components, and operations that refuse for the same reasons share it.
 func (d *describer) addRefusals(op *Operation, all *openapi.Map[*openapi.Response]) {
 	byStatus := map[int][]string{}
 	for _, reason := range d.reasons(op) {
@@ -78,7 +78,7 @@ func (d *describer) addRefusals(op *Operation, all *openapi.Map[*openapi.Respons
 		byStatus[row.Status] = append(byStatus[row.Status], string(reason))
 	}
 	for _, status := range slices.Sorted(maps.Keys(byStatus)) {
-		if status == http.StatusOK { // a logout of who is logged out
+		if status == http.StatusOK { // a logout without a session
 			ok, _ := all.Get("200")
 			ok.Reasons = byStatus[status]
 			ok.Headers = append(ok.Headers, d.header("Help"))
@@ -95,8 +95,8 @@ func (d *describer) addRefusals(op *Operation, all *openapi.Map[*openapi.Respons
 		case http.StatusInternalServerError:
 			names = append(names, "RetryAfterMaybe")
 		}
-		// By its status, its reasons and its headers: neither a wider allowlist nor what the key may
-		// not see gives an answer another name.
+		// The name depends on status, reasons and headers only: a wider allowlist, or what the key
+		// may not see, does not change it.
 		facts := fmt.Append(nil, byStatus[status], d.limited)
 		if d.aging {
 			facts = append(facts, "aging"...)
@@ -111,9 +111,9 @@ func (d *describer) addRefusals(op *Operation, all *openapi.Map[*openapi.Respons
 	}
 }
 
-// tellMessages adds to the schema of a reason how each of them is worded, where any operation
-// refers to it: once for all of these.
-func (d *describer) tellMessages() {
+// addMessages adds to the schema of a reason the wording of each reason that an operation refers
+// to.
+func (d *describer) addMessages() {
 	reason, _ := d.doc.Components.Schemas.Get("Reason")
 	for _, row := range d.wordings {
 		if d.rows[row] {
@@ -122,7 +122,7 @@ func (d *describer) tellMessages() {
 	}
 }
 
-// worded is the first row that says the same of the same reason: many tables do.
+// worded returns the first row with the same reason, status and message: many tables repeat it.
 func (d *describer) worded(row *mapping.Entry) *mapping.Entry {
 	i := slices.IndexFunc(d.wordings, func(e *mapping.Entry) bool {
 		return e.Reason == row.Reason && e.Status == row.Status && e.Message == row.Message
@@ -134,8 +134,8 @@ func (d *describer) worded(row *mapping.Entry) *mapping.Entry {
 	return d.wordings[i]
 }
 
-// What is answered of an error. Where there are several, the first one is told as if it were
-// the only one.
+// The body of an error. Of several errors the first one is answered as if it were the only
+// one.
 type (
 	violationAnswer struct {
 		Message string         `json:"message" doc:"The documented text."`
@@ -191,8 +191,8 @@ func (d *describer) addErrors() {
 	}
 }
 
-// headers refers to headers among the components; those of the limits are of every answer
-// where the key has some.
+// headers refers to headers among the components; every answer has those of the limits if the
+// key has limits.
 func (d *describer) headers(names ...string) (all openapi.Map[*openapi.Header]) {
 	if d.limited {
 		names = append(names, "RateLimitPolicy", "RateLimit")
@@ -212,7 +212,7 @@ func (d *describer) header(name string) openapi.Member[*openapi.Header] {
 	return openapi.Member[*openapi.Header]{Name: answerHeaders[i].name, Value: &openapi.Header{Ref: "#/components/headers/" + name}}
 }
 
-// addHeaders adds those that any answer refers to.
+// addHeaders adds the headers that any answer refers to.
 func (d *describer) addHeaders() {
 	for _, h := range answerHeaders {
 		if d.usedHeaders[h.component] {
@@ -225,7 +225,7 @@ func (d *describer) addHeaders() {
 }
 
 // answerHeader is a header of answers: what it is called among the components, its name, and
-// whether every answer has it that may. Its schema is a text where it has no other type.
+// whether it is in all answers that refer to it. Without another type its schema is a text.
 type answerHeader struct {
 	component, name, description string
 	required                     bool

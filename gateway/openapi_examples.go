@@ -32,7 +32,7 @@ func (d *describer) givenExample(op *Operation) Example {
 	return d.g.o.Examples(d.key.Name)[op.about.name]
 }
 
-// UnknownExamples names the examples that are of no operation.
+// UnknownExamples returns the names of the examples that belong to no operation.
 func (g *Gateway) UnknownExamples() []string {
 	if g.o.Examples == nil {
 		return nil

@@ -52,8 +52,8 @@ func (d *describer) requestBody(op *Operation) *openapi.RequestBody {
 	return &openapi.RequestBody{Required: !op.bodyOptional || op.callbackInBody, Content: openapi.Map[*openapi.MediaType]{{Name: jsonType, Value: media}}}
 }
 
-// severalSchema is the body of an operation that writes several records. That of an update
-// names itself.
+// severalSchema is the body of an operation that writes several records. Each record of an
+// update has its id.
 func (d *describer) severalSchema(op *Operation, name string) *openapi.Schema {
 	return d.component(name, func() *openapi.Schema {
 		var item *openapi.Schema
@@ -160,8 +160,8 @@ func (d *describer) responses(op *Operation) openapi.Map[*openapi.Response] {
 	return all
 }
 
-// response keeps an answer among the components by a name, if it has one; where another one of
-// that name is there already it stays where it is.
+// response moves an answer to the components, if it is given a name and no other answer has that
+// name.
 func (d *describer) response(name string, r *openapi.Response) *openapi.Response {
 	if name == "" || !keep(&d.doc.Components.Responses, name, r) {
 		return r
@@ -215,7 +215,7 @@ func (d *describer) recordAnswer(method string, a answers) *openapi.Schema {
 			fields[i] = a.resource.Field(name)
 		}
 		return d.data(a.name, fieldsSchema("", fields, d.answered, always))
-	case method == http.MethodGet: // which takes fields
+	case method == http.MethodGet: // GET takes the parameter fields
 		return d.data(typeName(a.resource.Name)+"Answer", d.recordSchema(a.resource))
 	default:
 		return d.data("Whole"+typeName(a.resource.Name)+"Answer", d.wholeRecord(a.resource, a.resource.RecordFields()))

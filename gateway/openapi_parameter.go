@@ -54,9 +54,9 @@ func (d *describer) pathParameter(op *Operation, name string) *openapi.Parameter
 	return p
 }
 
-// describable reports whether a parameter is described: of a list of names where there are some.
-// Filters are described one by one, but for ranges of texts and lists of flags or of times, which
-// are told of in words.
+// describable reports whether a parameter is described: a list of names only if there are any.
+// Filters are described one by one, except ranges of texts and lists of flags or of times, which
+// the general text about lists explains.
 func (d *describer) describable(op *Operation, p param) bool {
 	switch {
 	case p.followable || p.choice != nil:
@@ -70,7 +70,7 @@ func (d *describer) describable(op *Operation, p param) bool {
 	}
 }
 
-// names are those that a parameter takes: of resources that the api_key may follow, or of fields.
+// names returns those that a parameter takes: of resources that the api_key may follow, or of fields.
 func (d *describer) names(op *Operation, p param) []string {
 	if p.followable {
 		return namesOf(d.followable())
@@ -138,7 +138,7 @@ func (d *describer) queryParameter(op *Operation, p param) *openapi.Parameter {
 	}
 	if example = d.givenExample(op).pick(p.Name, example); p.Required {
 		q.Examples = exampleOf(example)
-	} else if example != nil { // not filled in by itself where somebody tries the operation
+	} else if example != nil { // in the schema, so that explorers do not fill it in
 		s.Examples = []any{example}
 	}
 	return q
@@ -173,8 +173,8 @@ func anyOf(s *openapi.Schema, p param) *openapi.Schema {
 	}
 }
 
-// describeFilter says what the values of a filter are, in as few words as there are many filters:
-// what their names mean is told with the list, and what the field is with the record.
+// describeFilter describes the values of a filter, in few words because there are many filters: the
+// list explains what their names mean, and the record what the field is.
 func (d *describer) describeFilter(q *openapi.Parameter, p param) {
 	s := q.Schema
 	if s.Format = ""; !p.Required {

@@ -13,7 +13,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// The purposes of a schema: for requests, or for answers.
+// The patterns of timestamps, in requests and in answers.
 const (
 	sentTimestamp     = `^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}(:?\d{2})?))?$`
 	answeredTimestamp = `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$`
@@ -30,7 +30,7 @@ func literal(f *mapping.Field, text string) any {
 	return text
 }
 
-// typed is the schema that follows from the datatype, and from the values that there are.
+// typed is the schema that follows from the datatype and the allowed values.
 func typed(f *mapping.Field) *openapi.Schema {
 	s := &openapi.Schema{Type: openapi.Types{"string"}}
 	switch f.Type {
@@ -82,7 +82,7 @@ func (d *describer) restricted(s *openapi.Schema, f *mapping.Field) {
 	case check == "resource":
 		s.Enum = oneOf(d.g.o.Offer.Model.Names()).Enum
 	}
-	// Beside a list of values a bound says nothing, and generators of validators stumble.
+	// With a list of values a bound says nothing, and generators of validators stumble.
 	if s.Enum == nil && f.IsText() && f.Length < mapping.AnyLength {
 		s.MaxLength = f.Length
 	}
@@ -132,7 +132,7 @@ func span(values []any) (first, last int, ok bool) {
 	return first, last, len(values) > 0
 }
 
-// fieldsOf are the fields of a resource that something holds of.
+// fieldsOf returns the fields of a resource for which holds does.
 func fieldsOf(r *mapping.Resource, holds func(*mapping.Field) bool) (all []*mapping.Field) {
 	for _, f := range mapping.Each(r.Fields) {
 		if holds(f) {
@@ -168,9 +168,9 @@ func (d *describer) recordSchema(r *mapping.Resource) *openapi.Schema {
 	})
 }
 
-// wholeRecord is a record that is answered with these fields, all but arrays, and but binary data
-// where it is answered as lists do. It is a schema of its own in full, since most generators do
-// not read what one schema requires of another; what its fields mean is told once.
+// wholeRecord is a record that is answered with these fields: all but arrays, and in lists all but
+// binary data. It repeats the schemas of the fields, since most generators do not read what one schema
+// requires of another; only recordSchema has their descriptions.
 func (d *describer) wholeRecord(r *mapping.Resource, positions []int) *openapi.Schema {
 	name := "Whole" + typeName(r.Name)
 	if len(positions) < len(r.RecordFields()) {
@@ -224,7 +224,7 @@ func (d *describer) creatable(f, parent *mapping.Field) bool {
 	return !f.Readonly && !f.Primary && f != parent && f.In(d.arrays(arraySend))
 }
 
-// changeable reports whether PUT may change a field, which a business rule forbids of one.
+// changeable reports whether PUT may change a field. A business rule forbids it for license_plate.
 func changeable(r *mapping.Resource, f *mapping.Field) bool {
 	ruled := f.Name == "license_plate" && slices.Contains(r.Rules, "license_plate")
 	return !f.Readonly && !f.Primary && !f.Immutable && f.Withheld&mapping.InUpdates == 0 && f.Type != mapping.Array && !ruled
@@ -236,7 +236,7 @@ func (d *describer) createSchema(r *mapping.Resource, parent *mapping.Field, nam
 		fields := fieldsOf(r, func(f *mapping.Field) bool { return d.creatable(f, parent) })
 		s := fieldsSchema("A new "+r.Name+", of fields as "+typeName(r.Name)+" explains them.", fields, func(f *mapping.Field) *openapi.Schema {
 			s := d.sent(r, f)
-			if f.Default != "" && f.Type != mapping.Array { // said in words: of a default generators make a field that has to be sent
+			if f.Default != "" && f.Type != mapping.Array { // in words: generators make a field with a default one that has to be sent
 				s.Description = strings.TrimSpace(s.Description + " " + f.Default + " where it is left out.")
 			}
 			return s
@@ -296,9 +296,9 @@ func (d *describer) formField(f *mapping.Field) *openapi.Schema {
 	return s
 }
 
-// dataSchema is the schema of a Go value, by its JSON names. The tags doc and example add
-// what its type cannot say, pattern and format what a text is like, min the least number or the
-// fewest elements; may:"lack" marks an optional member.
+// dataSchema is the schema of a Go value, by its JSON names. The tags doc and example describe
+// it, pattern and format restrict a text, min is the least number or the fewest elements;
+// may:"lack" marks an optional member.
 func dataSchema(t reflect.Type) *openapi.Schema {
 	switch t {
 	case reflect.TypeFor[mapping.Reason]():

@@ -21,8 +21,8 @@ func (g *Gateway) pageRoutes(r *routes) {
 	}
 }
 
-// front is what a browser is answered at the root of the host: the way to the test page. For
-// all others there is nothing.
+// front redirects a browser from the root of the host to the test page. Other clients find
+// nothing there.
 func (g *Gateway) front(r *routes) *Operation {
 	op := &Operation{open: true, serve: served(func(x *Exchange) {
 		x.response.Header.Set("Location", g.publicPath+testpage.HomePath)

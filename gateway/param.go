@@ -12,27 +12,27 @@ import (
 type param struct {
 	mapping.Field
 	min, max   int              // of a number; 0 for no bound
-	choice     []string         // it is a list of these names, separated by commas; empty for none, which is not described
-	before     string           // of a list: what may stand before each name, as a pattern
-	worded     bool             // the operation words itself that it is missing
-	filter     bool             // it narrows a list by a field
-	operator   mapping.Operator // how, if it is a filter
+	choice     []string         // names of which it is a list, separated by commas; without any it is not described; nil for no list
+	before     string           // of a list: pattern of what may precede each name
+	worded     bool             // the operation itself refuses a request without it
+	filter     bool             // narrows a list by a field
+	operator   mapping.Operator // of a filter
 	bodyToo    bool             // a body may hold it instead
 	of         string           // of a primary ID: the resource
-	followable bool             // it names a resource that can be followed, or several where choice is not nil
+	followable bool             // names a resource that can be followed, or several where choice is not nil
 }
 
-// named are parameters that hold a text of any length.
+// named returns a parameter that holds a text of any length.
 func named(name, description, example string) param {
 	return param{Field: mapping.Field{Name: name, Type: mapping.Varchar, Description: description, Example: example}}
 }
 
-// flag are parameters that are 1 or 0, and 0 where they are left out.
+// flag returns a parameter that is 1 or 0, and 0 where it is left out.
 func flag(name, description string) param {
 	return param{Field: mapping.Field{Name: name, Type: mapping.Int4, OneOf: []string{"0", "1"}, Default: "0", Description: description, Example: "1"}}
 }
 
-// pageSizeParam bounds how much a page has.
+// pageSizeParam returns the parameter that bounds a page.
 func pageSizeParam(description string) param {
 	return param{Field: mapping.Field{Name: "page_size", Type: mapping.Int4, Default: strconv.Itoa(defaultPageSize), Description: description, Example: "10"}, min: 1, max: maxPageSize}
 }
@@ -43,7 +43,7 @@ func (p param) must() param {
 	return p
 }
 
-// worded are parameters of an operation that says itself what it lacks.
+// worded marks parameters without which the operation itself refuses a request.
 func worded(params ...param) []param {
 	for i := range params {
 		params[i].worded = true
@@ -64,7 +64,7 @@ func (p Param) isOn() (bool, mapping.Violations) {
 	return p.Value == "1", nil
 }
 
-// int4 reads a number from least to most; valid tells the client which numbers those are.
+// int4 reads a number from least to most; valid describes these numbers to the client.
 func (p Param) int4(least, most int32, valid string) (int32, mapping.Violations) {
 	n, bad := p.parse(mapping.Int4, nil)
 	if bad == nil && (n.Int() < int64(least) || n.Int() > int64(most)) {
@@ -82,7 +82,7 @@ func (p Param) parse(as mapping.Datatype, at *time.Location) (mapping.Value, map
 	return value, nil
 }
 
-// invalid refuses a value, and tells which ones are valid.
+// invalid refuses a value, and describes the valid ones.
 func (p Param) invalid(valid string) mapping.Violations {
 	return mapping.Violations{mapping.Fail(mapping.ValidationFailed, mapping.Literal(p.Name), p.Value, mapping.Literal(valid))}
 }

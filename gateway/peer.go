@@ -16,7 +16,7 @@ import (
 // Peer is the other end of a connection.
 type Peer struct {
 	Address     string       // IP address, without port
-	Certificate *Certificate // that it showed and that was verified; nil for none
+	Certificate *Certificate // the verified one that it showed; nil for none
 }
 
 // Certificate is that of a client.

@@ -26,13 +26,13 @@ const (
 	StageServe     = "serve"
 )
 
-// ofPerson reports whether a browser asks, for somebody who is to read the answer.
+// ofPerson reports whether a browser sent the request, for a person who reads the answer.
 func (x *Exchange) ofPerson() bool { return testpage.Takes(x.header("Accept"), "text/html") }
 
-// awayRetry is when a client should try again while the gateway waits for what is behind it.
+// awayRetry is when a client should try again while the administration cannot be reached.
 const awayRetry = 5 * time.Second
 
-// away answers while nothing behind the gateway can be asked: not even whether a token is valid.
+// away answers while neither the administration nor the sessions can be reached.
 func (g *Gateway) away(context.Context, *Exchange) error {
 	return mapping.Fail(mapping.BackendUnavailable).Because(g.o.Away()).After(awayRetry)
 }
@@ -78,7 +78,7 @@ func (g *Gateway) identify(ctx context.Context, x *Exchange) error {
 	return nil
 }
 
-// noteEnded notes what is known of a token whose session has ended.
+// noteEnded notes what the store remembers of a token without a session.
 func (x *Exchange) noteEnded(err error) {
 	ended := &auth.Ended{Why: auth.CauseUnknown}
 	_ = errors.As(err, &ended)
@@ -101,7 +101,7 @@ func (g *Gateway) allowlist(_ context.Context, x *Exchange) error {
 	x.noteSingle()
 	reason := permit(x.Key, x.Operation)
 	if reason != "" && x.Endpoint.hidesFrom(x.Key) {
-		reason = x.behind()
+		reason = x.fallBack()
 	}
 	if op := x.Operation; reason == "" && op.deprecated != nil {
 		x.usesDeprecated(op.Method+" "+op.Template, op.deprecated)
@@ -194,7 +194,7 @@ func (g *Gateway) record(_ context.Context, x *Exchange) error {
 // serve runs the operation.
 func (g *Gateway) serve(ctx context.Context, x *Exchange) error {
 	of := &requestContext{Context: ctx, id: x.RequestID, user: x.user()}
-	defer func() { x.asked = time.Duration(of.asked.Load()) }() // also where it breaks off
+	defer func() { x.backendTime = time.Duration(of.spent.Load()) }() // also after a panic
 	return x.Operation.serve(of, x)
 }
 

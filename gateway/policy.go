@@ -14,7 +14,7 @@ type Policy struct {
 	Hash      string // of the configuration, for the log
 	AccessLog bool   // one line per request
 
-	described sync.Map // what was described of it, by describedKey: func() (testpage.Content, error)
+	described sync.Map // its descriptions, by describedKey: func() (testpage.Content, error)
 }
 
 // apiKey returns the api_key of a hash if this request may use it, from its address and with its
@@ -39,7 +39,7 @@ func (x *Exchange) apiKey(hash [32]byte) *auth.Key {
 	return key
 }
 
-// within reads the address only if the key restricts addresses.
+// within reports whether the request comes from one of the addresses, or there are none.
 func (x *Exchange) within(a auth.Addresses) bool {
 	if len(a) == 0 {
 		return true

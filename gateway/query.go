@@ -22,8 +22,8 @@ func appendParams(dst []Param, raw []byte) []Param {
 	return dst
 }
 
-// list are the values that a parameter holds, separated by commas; one within a value is \,. So it
-// does not matter whether a client writes a comma as it is or, as URL libraries do, as %2C.
+// list returns the values that a parameter holds, separated by commas; a comma within a value is \,. So
+// a client may write a comma as it is or, as URL libraries do, as %2C.
 func (p Param) list() (values []string) {
 	from := 0
 	for i := 0; i <= len(p.Value); i++ {

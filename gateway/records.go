@@ -148,7 +148,7 @@ func (g *Gateway) get(ctx context.Context, x *Exchange) error {
 	if err != nil {
 		return err
 	}
-	x.tellAge()
+	x.setAge()
 	etag := g.etag(rec)
 	if etag != "" && etagMatches(x.header("If-None-Match"), etag, true) {
 		x.notModified(etag)
@@ -167,7 +167,7 @@ func (g *Gateway) list(ctx context.Context, x *Exchange) error {
 	if err != nil {
 		return err
 	}
-	x.tellAge()
+	x.setAge()
 	x.answerPage(page, g.nextPage(x, page))
 	return nil
 }
@@ -189,15 +189,15 @@ func (g *Gateway) delete(ctx context.Context, x *Exchange, w backend.Write) (map
 	return mapping.Record{}, g.backend.Delete(ctx, x.user().Client, x.Endpoint.Resource, x.ID, w)
 }
 
-// keptNew is keptAnswer for a new record, keptChanged for one that there was.
+// keptNew is keptAnswer for a new record, keptChanged for one that was changed.
 func (g *Gateway) keptNew(rec mapping.Record) []byte {
 	return g.keptAnswer(g.publicPath+"/"+rec.Resource.Name+"/"+strconv.Itoa(int(rec.ID())), rec)
 }
 
 func (g *Gateway) keptChanged(rec mapping.Record) []byte { return g.keptAnswer("", rec) }
 
-// precondition is the condition of If-Match on the stored record. An empty list holds for
-// none.
+// precondition returns the condition of If-Match on the stored record. An empty list fits no
+// record.
 func (g *Gateway) precondition(x *Exchange) backend.Write {
 	value, sent := x.headerSent("If-Match")
 	if !sent {
@@ -227,7 +227,7 @@ func checkIdempotencyKey(x *Exchange) error {
 	return nil
 }
 
-// write does what a request asks for. The record that it leaves is empty where there is none.
+// write does the write of a request. It returns the record; a deleted one is the zero Record.
 type write func(ctx context.Context, x *Exchange, w backend.Write) (mapping.Record, error)
 
 // idempotently is the stage that does a write, and answers what render makes of its record. Under
@@ -267,8 +267,8 @@ func (g *Gateway) idempotently(do write, render func(mapping.Record) []byte) sta
 	}
 }
 
-// once does what is asked for under an idempotency key while no other request of this
-// process does, or repeats the answer.
+// once does a write under its idempotency key, unless another request of this process does so
+// right now, or repeats the stored answer.
 func (g *Gateway) once(x *Exchange, do func(*backend.Idempotency) error) error {
 	key := x.keyName + " " + x.idempotencyKey // neither holds a blank; PostgreSQL takes no NUL
 	running := x.client + "\x00" + key
@@ -280,7 +280,7 @@ func (g *Gateway) once(x *Exchange, do func(*backend.Idempotency) error) error {
 	sum := sha256.New()
 	sum.Write([]byte(x.Method + " " + x.Path + "\n"))
 	sum.Write(x.sent)
-	sum.Write([]byte(x.rights.String())) // what is replayed must not tell of what is hidden by now
+	sum.Write([]byte(x.rights.String())) // an answer with fields that are hidden by now must not be replayed
 	err := do(&backend.Idempotency{Key: key, Sum: [32]byte(sum.Sum(nil)), Life: x.answerLife})
 	var replay *backend.Replay
 	if !errors.As(err, &replay) {

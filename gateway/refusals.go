@@ -16,19 +16,19 @@ import (
 )
 
 // How much is kept of refusals: the last ones of each caller, and so many callers. That is
-// some 15 MB where every one of them is refused all the time.
+// some 15 MB if every caller has had so many.
 const (
 	keptRefusals = 100
 	keptCallers  = 256
 	keptFields   = 20
-	keptName     = 100 // bytes of the name of one
+	keptName     = 100 // bytes of the name of a field
 )
 
 // refusals are the last requests of each caller that were refused. They are there for those
 // who write a client: names and reasons, and no values.
 type refusals struct {
 	mu sync.Mutex
-	of *simplelru.LRU[refusedCaller, *ring.Ring] // at the place of the next one; nil for none
+	of *simplelru.LRU[refusedCaller, *ring.Ring] // each at the place of the next refusal; nil before the first one
 }
 
 // refusedCaller is an api_key, by its name, and a client.
@@ -37,7 +37,7 @@ type refusedCaller struct {
 	client int64
 }
 
-// refusedRequest is one of them, as it is answered.
+// refusedRequest is a refusal as it is answered.
 type refusedRequest struct {
 	RequestID  string   `json:"request_id"`
 	At         string   `json:"at"`
@@ -52,22 +52,22 @@ type refusedRequest struct {
 	Cure       string   `json:"cure"`
 }
 
-// refusalsRoute has the path of their page tell them to programs too, where a session reads
-// what was refused to its api_key and client. It takes a session and no right, and like a page
-// is not among what is listed, granted or described.
+// refusalsRoute answers refusals to programs at the path of their page: those of the session's
+// api_key and client. It needs a session and no right, and like a page it is not listed, granted
+// or described.
 func (g *Gateway) refusalsRoute(r *routes) {
 	e := r.endpoints[testpage.RequestsPath]
 	r.on(e, http.MethodGet, &Operation{page: true, serve: g.answerRefusals, forPeople: e.list[http.MethodGet]})
 }
 
-// answerRefusals answers with those of the session's api_key and client, the last one first.
+// answerRefusals answers with the refusals of the session's api_key and client, the last one first.
 func (g *Gateway) answerRefusals(_ context.Context, x *Exchange) error {
 	x.response.Header.Set("Vary", "Accept")
 	x.answerJSON(g.refusals.last(refusedCaller{x.keyName, x.user().Client.ID}))
 	return nil
 }
 
-// noteRefusal keeps what an exchange was refused for, if it is known whose it is.
+// noteRefusal keeps the refusal of an exchange, if its caller is known.
 func (g *Gateway) noteRefusal(x *Exchange, err error) {
 	if x.Session == nil || x.keyName == "" {
 		return
@@ -81,13 +81,13 @@ func (g *Gateway) noteRefusal(x *Exchange, err error) {
 		RequestID: x.RequestID, At: x.started.UTC().Format("2006-01-02T15:04:05.000Z"), Method: x.knownMethod(), Parameters: x.knownParams(), Fields: []string{},
 		Status: row.Status, Reason: string(row.Reason), Message: row.Message, Cause: row.Cause, Cure: cmp.Or(g.cure(x, v[0]), row.Cure),
 	}
-	// An endpoint that the api_key may not use is told as one that there is not: without its name.
+	// An endpoint that the api_key may not use is answered like one that does not exist: without its name.
 	if row.Reason != mapping.EndpointUnknown && row.Reason != mapping.MethodUnsupported {
 		one.Endpoint = x.endpoint()
 	}
 	for _, violation := range v {
 		field := g.catalogue.Lookup(violation.Reason, x.scopes()...).FieldOf(violation)
-		if len(field) > keptName { // it may be one that the client has made up
+		if len(field) > keptName { // the client may have made it up
 			field = strings.ToValidUTF8(field[:keptName], "") + "…"
 		}
 		if field != "" && !slices.Contains(one.Fields, field) && len(one.Fields) < keptFields {
@@ -111,7 +111,7 @@ func (r *refusals) note(of refusedCaller, one refusedRequest) {
 	r.of.Add(of, next.Next())
 }
 
-// last are the refusals of a caller, the last one first.
+// last returns the refusals of a caller, the last one first.
 func (r *refusals) last(of refusedCaller) []refusedRequest {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -161,9 +161,9 @@ func (x *Exchange) answerKept(kept []byte) {
 }
 
 // etag is the entity tag of a record: it changes with any change of the record or of the
-// model, and is "" if the backend cannot tell. The version alone is not enough: after a
+// model, and is "" if the backend does not know. The version alone is not enough: after a
 // restore of an older state it repeats numbers that clients have seen, so modified_at is
-// part of the tag, unless it may tell of a change that the api_key does not see. A backend without
+// part of the tag, unless it may reveal a change that the api_key does not see. A backend without
 // versions gets a tag of the content, unless the record has elements, which can change without it.
 func (g *Gateway) etag(rec mapping.Record) string {
 	model := g.o.Offer.Model.Version[:6]
@@ -253,8 +253,8 @@ func (x *Exchange) answerFile(file webhook.Reader, result webhook.Result) error 
 	h.Set("Content-Disposition", `attachment; filename="`+result.Name+`"`)
 	h.SetContentType(result.Type)
 	first, last := int64(0), result.Size-1
-	if asked := x.request.Header.Peek("Range"); isRange(asked) && rangeHolds(x.header("If-Range"), etag) {
-		from, to, err := fasthttp.ParseByteRange(asked, int(result.Size))
+	if requested := x.request.Header.Peek("Range"); isRange(requested) && rangeHolds(x.header("If-Range"), etag) {
+		from, to, err := fasthttp.ParseByteRange(requested, int(result.Size))
 		if err != nil || from > to {
 			h.Set("Content-Range", "bytes */"+strconv.FormatInt(result.Size, 10))
 			x.response.SetStatusCode(http.StatusRequestedRangeNotSatisfiable)
@@ -272,7 +272,7 @@ func (x *Exchange) answerFile(file webhook.Reader, result webhook.Result) error 
 // of it within each WriteTimeout. It is as long as an address of the result is valid.
 const downloadTimeout = webhook.LinkValidity
 
-// download is a result on its way to a client, which may take as long as it reads some of it.
+// download is a result being sent to a client, which may take long if it keeps reading.
 type download struct {
 	io.Reader
 	io.Closer
@@ -288,7 +288,7 @@ func (x *Exchange) download(of io.Reader, file io.Closer) io.Reader {
 	return d
 }
 
-// Read implements io.Reader. It is called for a piece when the one before was sent.
+// Read implements io.Reader. It is called for a piece after the one before was sent.
 func (d *download) Read(piece []byte) (int, error) {
 	if d.conn != nil {
 		at := after(d.conn.server.o.WriteTimeout)
@@ -304,8 +304,8 @@ func (d *download) Read(piece []byte) (int, error) {
 
 // isRange reports whether a Range header is one range of bytes. Other units must be
 // ignored, and several ranges may be (RFC 9110).
-func isRange(asked []byte) bool {
-	_, _, err := fasthttp.ParseByteRange(asked, math.MaxInt)
+func isRange(header []byte) bool {
+	_, _, err := fasthttp.ParseByteRange(header, math.MaxInt)
 	return err == nil
 }
 

@@ -11,9 +11,9 @@ import (
 	"frontdesk/mapping"
 )
 
-// The fields that an api_key may not use are not in the model that it meets: it is served by the
-// operations of a gateway of that model, which asks a view of the administration. Whatever is made of
-// the model follows. That is decided in this file, where a request is given its operation.
+// The fields that an api_key may not use are not in the model that it gets: its requests are served by
+// the operations of a gateway of that model, which calls a view of the administration. All that is made
+// of the model follows. This file gives a request its operation, and so decides that.
 
 // administration is a backend.Client, or a backend.View of one.
 type administration interface {
@@ -38,11 +38,11 @@ type administration interface {
 	Timeout() time.Duration
 }
 
-// keptViews is for how many different rights a gateway is kept, of some 2 MB each. Most api_keys with
-// rights share a few.
+// keptViews is how many gateways are kept, one for each set of rights, of some 2 MB each. Most api_keys
+// with rights share a few sets.
 const keptViews = 64
 
-// within returns the gateway as an api_key with these rights meets it.
+// within returns the gateway for api_keys with these rights.
 func (g *Gateway) within(rights mapping.Rights) *Gateway {
 	if rights == nil {
 		return g
@@ -59,7 +59,7 @@ func (g *Gateway) within(rights mapping.Rights) *Gateway {
 	return v
 }
 
-// narrow has a request go on with the operation that an api_key of its rights meets.
+// narrow replaces the operation of a request by that of the model of its rights.
 func (g *Gateway) narrow(x *Exchange) error {
 	if x.rights == nil || x.Operation.page {
 		return nil
@@ -80,7 +80,7 @@ func (g *Gateway) narrow(x *Exchange) error {
 // noteFields notes for the log which fields a request was refused for that its api_key may not use.
 func (x *Exchange) noteFields(err error) {
 	if x.rights == nil || x.Endpoint == nil || x.Endpoint.Resource == nil || x.Operation == nil || x.Operation.single != nil || x.routes.whole == nil {
-		return // what is beside several records is no field of theirs
+		return // among others: a body with several records has members that are no fields
 	}
 	found, _ := mapping.AsViolations(err)
 	for _, e := range found {
@@ -97,7 +97,7 @@ func (x *Exchange) noteFields(err error) {
 		}
 		name, _ = mapping.CutOperator(name)
 		if isFilter && !x.routes.whole.endpoints[x.Endpoint.Path].list["GET"].takes[e.Args[0]] {
-			continue // nobody filters by it
+			continue // no api_key can filter by it
 		}
 		if field := r.Name + "." + name; slices.Contains(x.rights[r.Name].By(x.Method), name) && !slices.Contains(x.lacksFields, field) {
 			x.lacksFields = append(x.lacksFields, field)

@@ -10,8 +10,8 @@ import (
 // RightsFault is why a field cannot be taken away from an api_key.
 type RightsFault struct{ Resource, Field, Why string }
 
-// RightsFaults judges the rights to fields of an api_key that may call these operations: what is taken
-// away must be there, and nothing that the api_key may do can need it or tell of it.
+// RightsFaults judges the rights to fields of an api_key that may call these operations: a field that is
+// taken away must exist, and no operation that the api_key may call may need or reveal it.
 func (g *Gateway) RightsFaults(rights mapping.Rights, may func(method, path string) bool) (all []RightsFault) {
 	for _, name := range slices.Sorted(maps.Keys(rights)) {
 		r, taken := g.o.Offer.Model.Resource(name), rights[name]
@@ -43,7 +43,7 @@ var writing = [...]struct {
 	op     mapping.Scope
 }{{"POST", mapping.OpCreate}, {"PUT", mapping.OpUpdate}, {"DELETE", mapping.OpDelete}}
 
-// cannotTake is why a field cannot be taken; "" where it can.
+// cannotTake returns why a field cannot be taken; "" where it can.
 func (g *Gateway) cannotTake(r *mapping.Resource, field string, taken mapping.FieldRights, may func(method, path string) bool) string {
 	f := r.Field(field)
 	hidden := slices.Contains(taken.Reads, field)

@@ -81,7 +81,7 @@ func TestFieldsThatARequestLacks(t *testing.T) {
 		{"POST", "/backup/owner", `{}`, ""},
 	} {
 		t.Run(c.method+" "+c.target, func(t *testing.T) {
-			e := g.Explain(Asked{Method: c.method, Target: "/webservice_v2" + c.target, Body: []byte(c.body), Key: key, At: time.Now()})
+			e := g.Explain(Hypothetical{Method: c.method, Target: "/webservice_v2" + c.target, Body: []byte(c.body), Key: key, At: time.Now()})
 			require.Equal(t, c.lacks, strings.Join(e.Fields, " "), "%s", e.Answer)
 			for _, field := range e.Fields {
 				_, name, _ := strings.Cut(field, ".")

@@ -37,11 +37,11 @@ func (x *Exchange) hold(bytes int) error {
 }
 
 // pageRoom is room for the records of a page; several records may have Options.PageLimit
-// in all, and mostTold for an agent.
+// in all, and agentPageLimit for an agent.
 func (g *Gateway) pageRoom(x *Exchange) func(bytes, records int) error {
 	limit := g.o.PageLimit
-	if x.tool != "" && (limit == 0 || limit > mostTold) {
-		limit = mostTold
+	if x.tool != "" && (limit == 0 || limit > agentPageLimit) {
+		limit = agentPageLimit
 	}
 	return func(bytes, records int) error {
 		if limit > 0 && bytes > limit && records > 1 {
@@ -60,7 +60,7 @@ func (x *Exchange) writeRoom() error {
 	return nil
 }
 
-// mustHave takes memory for the answer to a write that was done, even beyond the share.
+// mustHave takes memory for the answer to a write that was done, even if that exceeds the share.
 func (x *Exchange) mustHave(bytes int) {
 	if x.hold(bytes) != nil {
 		x.conn.share.force(x.user().Client.ID, bytes)
@@ -91,7 +91,7 @@ func (s *share) grow(client int64, bytes int) bool {
 	return true
 }
 
-// force takes memory for an answer of that size, even beyond the client's share.
+// force takes memory for an answer of that size, even if that exceeds the client's share.
 func (s *share) force(client int64, bytes int) {
 	if more := bytes - s.taken; more > 0 {
 		s.of.force(client, more)
@@ -99,7 +99,7 @@ func (s *share) force(client int64, bytes int) {
 	}
 }
 
-// keep returns all memory but that.
+// keep returns all memory but so many bytes.
 func (s *share) keep(bytes int) {
 	if more := s.taken - bytes; more > 0 {
 		s.of.give(s.client, more)

@@ -39,20 +39,20 @@ type Operation struct {
 	scopes []mapping.Scope                      // where its errors are worded
 	about  about                                // for the description
 	params []param                              // query parameters
-	takes  map[string]bool                      // those by name
-	parse  func(x *Exchange) mapping.Violations // what is missing, and the values
-	form   *mapping.Resource                    // what the body is read as; nil for no body
-	check  func(x *Exchange) mapping.Violations // the body alone
+	takes  map[string]bool                      // names of params
+	parse  func(x *Exchange) mapping.Violations // judges values, and what is missing
+	form   *mapping.Resource                    // what the body is decoded as; nil for no body
+	check  func(x *Exchange) mapping.Violations // judges the body alone
 	serve  stage
 
 	requires     []string             // parameters without which a request is refused
 	ownOrder     bool                 // parse orders its violations itself, not by the table
 	bodyOptional bool                 // with an id in the query, the body may be absent
-	bodyFirst    bool                 // what the query lacks depends on whether there is a body
+	bodyFirst    bool                 // the body is read first: without one, the query must have the id
 	ownBody      bool                 // the operation reads the body by itself
 	idempotent   bool                 // takes an Idempotency-Key
 	conditional  bool                 // takes If-Match
-	deprecated   *mapping.Deprecation // nil where it stays
+	deprecated   *mapping.Deprecation // nil where it is not
 	page         bool                 // for people: the description leaves it out
 	forPeople    *Operation           // the page that a browser is answered with instead; nil for none
 	secretQuery  bool                 // the query may hold secrets: nothing of it is repeated
@@ -65,7 +65,7 @@ type Operation struct {
 	// direct is the operation itself, if it answers by callback; callbackInBody says
 	// where the receiver's address is.
 	direct         *Operation
-	grant          string // of allowlists, that it needs: GET /order
+	grant          string // the entry of an allowlist that it needs: GET /order
 	callbackInBody bool
 }
 
@@ -92,9 +92,9 @@ type routes struct {
 	ordered    []*Endpoint
 	numbered   []*Operation                   // the first of each Number
 	children   map[*mapping.Field]childRights // of every array field
-	followable []*mapping.Resource            // what /changes answers
+	followable []*mapping.Resource            // the resources of /changes
 	front      *Operation                     // at the root of the host, for browsers
-	whole      *routes                        // those of the model with all fields, whose numbers these have; nil for themselves
+	whole      *routes                        // the table of the whole model, whose Numbers a narrowed one has; nil in that itself
 }
 
 // operations are those of all endpoints.
@@ -216,7 +216,7 @@ type Grant struct {
 // String is the entry of an allowlist that grants only this: GET /order.
 func (g Grant) String() string { return g.Method + " " + g.Path }
 
-// newRoutes builds the table of all endpoints; of a narrowed model without pages, which are of none.
+// newRoutes builds the table of all endpoints; without pages if whole is the table of the whole model.
 func (g *Gateway) newRoutes(whole *routes) *routes {
 	r := &routes{endpoints: map[string]*Endpoint{}, whole: whole}
 	g.sessionRoutes(r)

@@ -212,7 +212,7 @@ func TestArraysOfAQuery(t *testing.T) {
 		"": nil, "fields=id": nil, "fields=%6eumber": nil, "fields=id,orderlines": {"GET /orderline"}, "f%69elds=id%2corder%6cines": {"GET /orderline"},
 	} {
 		for _, path := range []string{"/webservice_v2/order/5", "/webservice_v2/order"} {
-			e := g.Explain(Asked{Method: "GET", Target: path + "?" + query, Key: key})
+			e := g.Explain(Hypothetical{Method: "GET", Target: path + "?" + query, Key: key})
 			require.Equal(t, lacks, e.Lacks, query)
 			require.Equal(t, lacks != nil, e.Stopped == StageQuery, query)
 		}

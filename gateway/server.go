@@ -17,7 +17,7 @@ const HeaderLimit = 16 << 10
 // ServerOptions limit what clients can use of the server.
 type ServerOptions struct {
 	BodyLimit    int           // of one request, in bytes
-	BodyMemory   int           // that large bodies and answers may take at once, in bytes; at least twice BodyLimit
+	BodyMemory   int           // bytes that large bodies and answers may take at once; at least twice BodyLimit
 	ReadTimeout  time.Duration // for a whole request, header and body
 	WriteTimeout time.Duration // for an answer, or the next piece of a download
 	IdleTimeout  time.Duration // between two requests of a connection
@@ -45,8 +45,8 @@ type Server struct {
 func NewServer(o ServerOptions) *Server {
 	s := &Server{o: o, bodies: newBodyMemory(o.BodyMemory)}
 	s.running, s.cancel = context.WithCancel(context.Background())
-	// It only reads requests and writes answers: the routes are those of the app that is current.
-	// ReduceMemoryUsage has it send each answer before it reads on, and keep no large buffers.
+	// This app only reads requests and writes answers: the current one has the routes. With
+	// ReduceMemoryUsage it sends each answer before it reads on, and keeps no large buffers.
 	s.app = fiber.New(fiber.Config{
 		AppName: "frontdesk", DisableStartupMessage: true, DisableDefaultContentType: true, ErrorHandler: func(c *fiber.Ctx, err error) error { return s.gateway().handleError(c, err) },
 		ReadBufferSize: HeaderLimit, StreamRequestBody: true, ReduceMemoryUsage: true, DisablePreParseMultipartForm: true, BodyLimit: max(o.BodyLimit, 1),
@@ -86,8 +86,8 @@ func (s *Server) Serve(l net.Listener) error {
 	return s.app.Listener(clients)
 }
 
-// Shutdown stops accepting requests and waits for those under way, until ctx ends. Fiber's own would
-// close connections that have just been asked something: it goes by the second.
+// Shutdown stops accepting requests and waits for those under way, until ctx ends. Fiber's own Shutdown
+// could close connections that have just got a request: its clock counts seconds.
 func (s *Server) Shutdown(ctx context.Context) error {
 	defer s.cancel()
 	s.mu.Lock()

@@ -157,9 +157,9 @@ func (x *Exchange) answerJSON(value any) {
 func appendJSON(dst []byte, value any) []byte {
 	b := bytes.NewBuffer(dst)
 	encoder := json.NewEncoder(b)
-	encoder.SetEscapeHTML(false) // addresses are to be read, and pasted
+	encoder.SetEscapeHTML(false) // people read and paste addresses
 	if err := encoder.Encode(value); err != nil {
-		panic(err) // a value of ours that is no JSON
+		panic(err) // all values are of our own types
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
@@ -262,7 +262,7 @@ func (g *Gateway) resetPassword(ctx context.Context, x *Exchange) error {
 	}
 	username, err := g.o.Resets.Complete(ctx, token, password)
 	if username != "" {
-		g.tellAct(x, Act{What: "password by link", Whom: "user " + username, Who: "whoever reads the user's mail", Failed: err != nil})
+		g.reportAct(x, Act{What: "password by link", Whom: "user " + username, Who: "whoever reads the user's mail", Failed: err != nil})
 	}
 	switch {
 	case err == nil:

@@ -25,7 +25,7 @@ func (h clientHeaders) Get(name string) string { return string(h.of.Peek(name)) 
 func (h clientHeaders) Set(string, string)     {}
 func (h clientHeaders) Keys() []string         { return nil }
 
-// withTrace has a request be a span, in the trace that its client names.
+// withTrace makes a request a span, in the trace that its client names.
 func (g *Gateway) withTrace(c *fiber.Ctx) error {
 	if g.o.Tracer == nil {
 		return c.Next()

@@ -104,7 +104,7 @@ type fieldAnswer struct {
 
 type modelAnswer struct {
 	Name string `json:"name" example:"order"`
-	// An administration that describes its resources itself has its own way.
+	// An administration that describes its resources itself has its own members.
 	PrimaryID string        `json:"primary_id" example:"id" may:"lack"`
 	Fields    []fieldAnswer `json:"fields" may:"lack"`
 	Changes   string        `json:"changes" may:"lack" doc:"What GET /changes tells of the resource: all, without deletions, or none." example:"all"`
@@ -146,7 +146,7 @@ func (x *Exchange) describeField(f *mapping.Field) fieldAnswer {
 	return a
 }
 
-// describeFields describes the fields of an offered resource that the caller may use; whole tells
+// describeFields describes the fields of an offered resource that the caller may use; whole reports
 // whether these are all fields.
 func (x *Exchange) describeFields(offer backend.Offer, resource *mapping.Resource) (fields []fieldAnswer, whole bool) {
 	if resource == nil {
@@ -182,7 +182,7 @@ func (g *Gateway) describeModel(ctx context.Context, x *Exchange) error {
 	resource := g.o.Offer.Model.Resource(x.Item)
 	fields, whole := x.describeFields(g.o.Offer, resource)
 	switch {
-	case own != nil && whole: // it says all there is, to whom all may be said
+	case own != nil && whole: // the backend describes all fields, and the caller may see all
 		x.answerData(func(dst []byte) []byte { return append(dst, own...) })
 		return nil
 	case resource == nil:

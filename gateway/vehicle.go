@@ -8,7 +8,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// vehicleRoutes are the operations on a vehicle besides storing it.
+// vehicleRoutes adds the operations on a vehicle besides storing it.
 func (g *Gateway) vehicleRoutes(r *routes) {
 	identified := mapping.NewForm("vehicle identification", idParam("vehicle").Field)
 	vehicle := g.o.Offer.Model.Resource("vehicle")

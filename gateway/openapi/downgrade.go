@@ -2,7 +2,7 @@ package openapi
 
 import "slices"
 
-// Version30 is the version that Downgrade leads to, Version31 the other one.
+// The versions of OpenAPI; Downgrade converts to Version30.
 const (
 	Version30 = "3.0.3"
 	Version31 = "3.1.1"
@@ -61,7 +61,7 @@ func downgradeContent(content Map[*MediaType]) {
 	}
 }
 
-// downgrade says the same of one schema, its parts apart. It can be called again.
+// downgrade converts one schema, without its parts. It can be called again.
 func (s *Schema) downgrade() {
 	s.withoutNull()
 	if i := slices.Index(s.Type, Null); i >= 0 {
@@ -78,9 +78,9 @@ func (s *Schema) downgrade() {
 	}
 }
 
-// withoutNull turns null beside other schemas into nullable, which wants a type beside it. An
-// enum beside it does not get null among its values, as the letter of 3.0.3 has it: what
-// reads 3.0 takes nullable for enough, and few generators take null for a value.
+// withoutNull turns null among other schemas into nullable, which requires a type. An enum does not
+// get null as a value, although 3.0.3 requires that to the letter: readers of 3.0 are content with
+// nullable, and few generators accept null as a value.
 func (s *Schema) withoutNull() {
 	i := slices.IndexFunc(s.AnyOf, func(a *Schema) bool { return len(a.Type) == 1 && a.Type[0] == Null })
 	if i < 0 {

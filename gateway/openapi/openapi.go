@@ -42,7 +42,7 @@ type Server struct {
 	Description string `json:"description,omitzero"`
 }
 
-// Docs are what else there is to read.
+// Docs are further documentation.
 type Docs struct {
 	Description string `json:"description"`
 	URL         string `json:"url"`
@@ -163,7 +163,7 @@ type SecurityScheme struct {
 	Description string `json:"description"`
 }
 
-// Components are the parts that are referred to.
+// Components are the parts that others refer to.
 type Components struct {
 	Schemas         Map[*Schema]        `json:"schemas,omitempty"`
 	Parameters      Map[*Parameter]     `json:"parameters,omitempty"`
@@ -194,8 +194,8 @@ func (m Map[V]) Get(name string) (v V, ok bool) {
 // Add appends a member, whose name must not be there yet.
 func (m *Map[V]) Add(name string, v V) { *m = append(*m, Member[V]{name, v}) }
 
-// MarshalJSONTo implements json.MarshalerTo: each level is written once, where a
-// MarshalJSON of each would have what is below it written again by all that is above.
+// MarshalJSONTo implements json.MarshalerTo, which writes each level once. With MarshalJSON
+// every level would write all levels below it again.
 func (m Map[V]) MarshalJSONTo(e *jsontext.Encoder) error {
 	if err := e.WriteToken(jsontext.BeginObject); err != nil {
 		return err

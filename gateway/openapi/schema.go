@@ -31,7 +31,7 @@ type Schema struct {
 	Deprecated  bool         `json:"deprecated,omitzero"`
 	Examples    []any        `json:"examples,omitempty"`
 	Example     any          `json:"example,omitzero"` // 3.0 only
-	// References is the resource whose record an id is of.
+	// References is the resource whose record an id names.
 	References string `json:"x-references,omitzero"`
 }
 
@@ -52,7 +52,7 @@ const Null = "null"
 // Ref refers to a schema of the components.
 func Ref(name string) *Schema { return &Schema{Ref: "#/components/schemas/" + name} }
 
-// each calls f with the schema and all that it is made of.
+// each calls f with the schema and all its parts.
 func (s *Schema) each(f func(*Schema)) {
 	if s == nil {
 		return

@@ -15,8 +15,7 @@ type Content struct {
 	Sum       string // of the content, whatever its encoding
 }
 
-// Compress makes content of what is ours: small, and compressed when it is first asked
-// for.
+// Compress makes content of a body of our own, which is small. Callers do so at the first request.
 func Compress(raw []byte) Content {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)

@@ -19,7 +19,7 @@ import (
 // chapter is a heading of the guide.
 type chapter struct {
 	ID, Title string
-	Part      bool // it begins the second part
+	Part      bool // a top-level entry of the list of chapters
 }
 
 var (
@@ -30,14 +30,14 @@ var (
 	numbered     = regexp.MustCompile(`^\d+\. `)
 )
 
-// What the commands of the tutorial say of the demo, and others put there.
+// The address and key of the demo in the commands of the tutorial, which are replaced.
 const (
 	tutorialBase = "http://127.0.0.1:8080/webservice_v2"
 	tutorialKey  = "11111111-1111-4111-8111-111111111111"
 )
 
 // guideText is the tutorial, the details, and the page of generators as one text, with the address of this
-// installation, and without what needs the source.
+// installation, and without the parts that need a checkout.
 func (s site) guideText() string {
 	_, tutorial, _ := strings.Cut(served(docs.Integrators), "\n") // the page has a title of its own
 	if !s.Fill {
@@ -67,12 +67,12 @@ func (s site) markdown() string {
 // foreignMarkdown is foreignLink in the source.
 var foreignMarkdown = regexp.MustCompile(`\[([^\]\n]+)\]\([^#)\n][^)\n]*\)`)
 
-// served is a text without what needs the source, and with what stands in its place.
+// served is a text without the parts that need a checkout, and with their replacements.
 func served(text string) string {
 	return servedOnly.ReplaceAllString(checkoutOnly.ReplaceAllString(text, ""), "$1")
 }
 
-// below has headings one level below what they are, and leaves none out.
+// below moves headings one level down, to the fourth at most.
 func below(text string) string {
 	return headingLine.ReplaceAllStringFunc(text, func(marks string) string { return strings.Repeat("#", min(len(marks), 4)) + " " })
 }

@@ -37,7 +37,7 @@ type Options struct {
 	Catalogue  *mapping.Catalogue
 
 	Environment string // what GET /util/environment calls it
-	Live        bool   // what is done there is done to real records
+	Live        bool   // its records are real
 	Fill        bool   // the examples of the description may be sent as they are: the demo's
 }
 
@@ -190,7 +190,7 @@ func snippets() []snippet {
 	for i := range all {
 		code, err := embedded.ReadFile("snippets/verify." + all[i].ID + ".txt")
 		if err != nil {
-			panic(err) // it is in the binary
+			panic(err) // the file is in the binary
 		}
 		all[i].Code = strings.TrimSuffix(string(code), "\n")
 	}
@@ -224,7 +224,7 @@ var assets = sync.OnceValue(func() []asset {
 	return all
 })
 
-// assetFolder is named for what is in it, so that a browser may keep it.
+// assetFolder is named by a hash of its content, so that a browser may cache it for ever.
 var assetFolder = sync.OnceValue(func() string {
 	sum := sha256.New()
 	must(fs.WalkDir(embedded, "assets", func(name string, d fs.DirEntry, err error) error {
@@ -239,7 +239,7 @@ var assetFolder = sync.OnceValue(func() string {
 	return hex.EncodeToString(sum.Sum(nil)[:6])
 })
 
-// must is for what cannot fail, because it is in the binary.
+// must panics if a call fails that cannot fail, because its data are in the binary.
 func must(err error) {
 	if err != nil {
 		panic(err)

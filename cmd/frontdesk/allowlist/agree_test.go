@@ -263,11 +263,11 @@ func (a *agreement) explain(method, target string, body []byte, key *Key) gatewa
 	asked, err := a.lists.Request(method + " " + typed)
 	if err != nil { // no command line says this
 		a.outcomes["not typed"]++
-		asked = Asked{Asked: gateway.Asked{Method: method, Target: target}}
+		asked = Asked{Hypothetical: gateway.Hypothetical{Method: method, Target: target}}
 	}
 	asked.Body = append([]byte{}, body...)
 	asked.Key, asked.At = key.auth, time.Now()
-	return a.lists.gateway.Explain(asked.Asked)
+	return a.lists.gateway.Explain(asked.Hypothetical)
 }
 
 // method is one of the interface's, mostly.

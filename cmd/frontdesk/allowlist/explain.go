@@ -14,7 +14,7 @@ import (
 
 // Asked is a request that is asked about.
 type Asked struct {
-	gateway.Asked
+	gateway.Hypothetical
 	hint string // how its path was read
 }
 
@@ -28,7 +28,7 @@ func (l *Lists) Request(text string) (Asked, error) {
 	if len(words) != 2 || !strings.HasPrefix(words[1], "/") && !strings.Contains(words[1], "://") {
 		return Asked{}, desk.Misused("expected a method and a path that begins with /, such as 'DELETE /order/5?x=1'")
 	}
-	a := Asked{Asked: gateway.Asked{Method: words[0], Target: words[1]}}
+	a := Asked{Hypothetical: gateway.Hypothetical{Method: words[0], Target: words[1]}}
 	switch base := l.config.Server.BasePath; {
 	case a.Target[0] != '/' || base == "":
 	case isBelow(a.Target, base): // what an answer calls an invalid endpoint is below it
@@ -59,7 +59,7 @@ func (l *Lists) Explain(key *Key, a Asked) string {
 	if !desk.HasEnded(*key.Key, a.At) {
 		a.Key = key.auth
 	}
-	e, r := l.gateway.Explain(a.Asked), &explained{}
+	e, r := l.gateway.Explain(a.Hypothetical), &explained{}
 	verdict := "ALLOWED"
 	if e.Stopped != "" {
 		verdict = fmt.Sprintf("REFUSED, answered %d", e.Status)
