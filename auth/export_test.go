@@ -8,7 +8,7 @@ import (
 // MemorySize returns how many sessions and how many marks of ended users are
 // kept, dead ones included, and how many sessions are remembered.
 func MemorySize(m *Memory) [3]int {
-	return [3]int{m.cache.ItemCount(), m.ended.ItemCount(), m.was.ItemCount()}
+	return [3]int{m.cache.ItemCount(), m.endedAt.ItemCount(), m.causes.ItemCount()}
 }
 
 // GuessCounterSize returns how many addresses and how many failures are kept.

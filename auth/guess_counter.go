@@ -52,7 +52,7 @@ func (t *MemoryGuessCounter) Settle(_ context.Context, r Reservation, outcome Ou
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	o := t.origins.find(r.From, now.Add(-GuessWindow))
-	o.land(r.Who)
+	o.endGuess(r.Who)
 	switch outcome {
 	case Failed:
 		o.fail(r.Who, now)

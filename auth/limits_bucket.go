@@ -24,8 +24,8 @@ const reloadGrace = time.Minute
 // rounding is the error that sums of fractions of a token may have.
 const rounding = 1e-6
 
-// under updates the bucket to now, for a caller with this rate.
-func (b *bucket) under(rate Rate, now time.Time) {
+// advance updates the bucket to now, for a caller with this rate.
+func (b *bucket) advance(rate Rate, now time.Time) {
 	// A request that began earlier can come later: time does not go back for it.
 	if gone := now.Sub(b.takenAt); gone > 0 {
 		perSecond := b.perSecond
@@ -43,7 +43,7 @@ func (b *bucket) under(rate Rate, now time.Time) {
 	}
 }
 
-// room returns how many tokens a caller with this rate has, as of the last call of under.
+// room returns how many tokens a caller with this rate has, as of the last call of advance.
 func (b *bucket) room(rate Rate) Room {
 	if b.taken < rounding {
 		return Room{Left: int64(rate.Burst)}

@@ -55,14 +55,14 @@ func (m *MemoryLimits) Take(_ context.Context, key *Key, client int64, now time.
 	defer m.mu.Unlock()
 	u := m.of(clientOfKey{key.Name, client}, now)
 	if b.Rate != (Rate{}) {
-		u.rate.under(b.Rate, now)
-		s.find(RateBound, u.rate.room(b.Rate))
+		u.rate.advance(b.Rate, now)
+		s.judge(RateBound, u.rate.room(b.Rate))
 	}
 	if b.Concurrent > 0 {
-		s.find(ConcurrentBound, Room{Left: int64(b.Concurrent - u.running)})
+		s.judge(ConcurrentBound, Room{Left: int64(b.Concurrent - u.running)})
 	}
 	if b.PerDay > 0 {
-		s.find(DayBound, m.dayRoom(u, b.PerDay, now))
+		s.judge(DayBound, m.dayRoom(u, b.PerDay, now))
 	}
 	if s.Refused != NoBound {
 		return s, nil
@@ -90,7 +90,7 @@ func (m *MemoryLimits) Charge(_ context.Context, key *Key, client int64, further
 	defer m.mu.Unlock()
 	u := m.of(clientOfKey{key.Name, client}, now)
 	if b.Rate != (Rate{}) {
-		u.rate.under(b.Rate, now)
+		u.rate.advance(b.Rate, now)
 		u.rate.taken += float64(further)
 		s.Rooms[RateBound] = u.rate.room(b.Rate)
 	}
@@ -107,8 +107,8 @@ func (m *MemoryLimits) Charge(_ context.Context, key *Key, client int64, further
 // them ends is not known.
 const slotWait = time.Second
 
-// find records the room of a bound before a request, and refuses the request if there is none.
-func (s *Standing) find(b Bound, r Room) {
+// judge records the room of a bound before a request, and refuses the request if there is none.
+func (s *Standing) judge(b Bound, r Room) {
 	r.Left = max(r.Left, 0)
 	s.Rooms[b] = r
 	if r.Left > 0 {
@@ -127,32 +127,32 @@ func (s *Standing) find(b Bound, r Room) {
 func (m *MemoryLimits) Done(_ context.Context, key string, client int64, _ uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.used[clientOfKey{key, client}].running-- // letGo keeps the entry while a request is under way
+	m.used[clientOfKey{key, client}].running-- // prune keeps the entry while a request is under way
 }
 
 // of returns what was counted of a client with a key.
 func (m *MemoryLimits) of(who clientOfKey, now time.Time) *use {
 	u := m.used[who]
 	if u == nil {
-		m.letGo(now)
+		m.prune(now)
 		u = new(use)
 		m.used[who] = u
 	}
 	return u
 }
 
-// lookedAt is how many counts are checked for each new one. If a quarter of them is
+// pruneChecks is how many counts are checked for each new one. If a quarter of them is
 // unused, one is deleted for each new one.
-const lookedAt = 4
+const pruneChecks = 4
 
-// letGo checks a few counts, others each time, and deletes those that are unused.
-func (m *MemoryLimits) letGo(now time.Time) {
+// prune checks a few counts, others each time, and deletes those that are unused.
+func (m *MemoryLimits) prune(now time.Time) {
 	n, today := 0, m.dayNumber(now)
 	for who, u := range m.used {
 		if u.running == 0 && u.rate.full(now) && (u.today == 0 || today > u.day) {
 			delete(m.used, who)
 		}
-		if n++; n == lookedAt {
+		if n++; n == pruneChecks {
 			return
 		}
 	}

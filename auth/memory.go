@@ -23,12 +23,12 @@ const sweepEvery = time.Minute
 // those (some 80 a second, for 30 minutes, at most, and what is remembered of
 // them for as long again).
 type Memory struct {
-	cache *cache.Cache // *keptSession by token
-	was   *cache.Cache // *Ended by token
-	clock func() time.Time
+	cache  *cache.Cache // *keptSession by token
+	causes *cache.Cache // *Ended by token
+	clock  func() time.Time
 
-	mu    sync.Mutex   // orders Put against EndUser
-	ended *cache.Cache // when the sessions of a username were last ended
+	mu      sync.Mutex   // orders Put against EndUser
+	endedAt *cache.Cache // when the sessions of a username were last ended
 
 	stop context.CancelFunc
 	done chan struct{}
@@ -54,12 +54,12 @@ func NewMemory(clock func() time.Time) *Memory {
 	m := &Memory{
 		// Without the cache's own janitor: it is stopped by a finalizer only,
 		// so nobody could wait for it.
-		cache: cache.New(cache.NoExpiration, 0),
-		was:   cache.New(Remembered, 0),
-		clock: clock,
-		ended: cache.New(MaxTTL, 0), // the session of a login that took longer has expired
-		stop:  stop,
-		done:  make(chan struct{}),
+		cache:   cache.New(cache.NoExpiration, 0),
+		causes:  cache.New(Remembered, 0),
+		clock:   clock,
+		endedAt: cache.New(MaxTTL, 0), // the session of a login that took longer has expired
+		stop:    stop,
+		done:    make(chan struct{}),
 	}
 	go m.sweep(ctx)
 	return m
@@ -79,7 +79,7 @@ func (m *Memory) Put(_ context.Context, s *Session) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if ended, ok := m.ended.Get(s.User.Username); ok && s.Issued.Before(ended.(time.Time)) {
+	if ended, ok := m.endedAt.Get(s.User.Username); ok && s.Issued.Before(ended.(time.Time)) {
 		return ErrNoSession
 	}
 	kept := &keptSession{Session: *s}
@@ -104,7 +104,7 @@ func (m *Memory) Get(_ context.Context, token TokenHash) (*Session, error) {
 
 // noSession returns the error for a token without a session.
 func (m *Memory) noSession(token TokenHash) error {
-	if found, ok := m.was.Get(string(token[:])); ok {
+	if found, ok := m.causes.Get(string(token[:])); ok {
 		return found.(*Ended)
 	}
 	return ErrNoSession
@@ -118,7 +118,7 @@ func (m *Memory) End(_ context.Context, s *Session, why Cause) error {
 
 // end replaces a session, which ended at that moment, by the cause of its end.
 func (m *Memory) end(token string, s *Session, why Cause, at time.Time) {
-	m.was.Set(token, s.Ended(why), max(at.Add(Remembered).Sub(m.clock()), 1)) // 0 or less would keep it for ever
+	m.causes.Set(token, s.Ended(why), max(at.Add(Remembered).Sub(m.clock()), 1)) // 0 or less would keep it for ever
 	m.cache.Delete(token)
 }
 
@@ -146,7 +146,7 @@ func (m *Memory) EndUser(_ context.Context, username string, why Cause) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.clock()
-	m.ended.SetDefault(username, now)
+	m.endedAt.SetDefault(username, now)
 	for token, item := range m.cache.Items() {
 		if s := &item.Object.(*keptSession).Session; s.User.Username == username && s.Live(now) {
 			m.end(token, s, why, now)
@@ -163,8 +163,8 @@ func (m *Memory) sweep(ctx context.Context) {
 		select {
 		case <-ticker.C:
 			m.endExpired()
-			m.was.DeleteExpired()
-			m.ended.DeleteExpired()
+			m.causes.DeleteExpired()
+			m.endedAt.DeleteExpired()
 		case <-ctx.Done():
 			return
 		}

@@ -134,8 +134,8 @@ func (o *origin) forget(until time.Time) {
 	o.failures = slices.DeleteFunc(o.failures, func(f failure) bool { return f.at <= oldest })
 }
 
-// land ends a guess under way, and wakes a guess that waits for it.
-func (o *origin) land(who Account) {
+// endGuess ends a guess under way, and wakes a guess that waits for it.
+func (o *origin) endGuess(who Account) {
 	if i := slices.Index(o.guesses, who); i >= 0 {
 		o.guesses = slices.Delete(o.guesses, i, i+1)
 	}

@@ -87,7 +87,7 @@ func (g *Gateway) newApp(onError fiber.ErrorHandler, middleware []fiber.Handler,
 func (g *Gateway) atBase(c *fiber.Ctx) error {
 	x := exchangeOf(c)
 	switch front := g.routes.front; {
-	case x.below && c.Path() == x.whole:
+	case x.below && c.Path() == x.fullPath:
 		c.Path(x.Path)
 		return c.Next()
 	case x.Path == front.Endpoint.Path && x.Method == front.Method && x.ofPerson():
@@ -184,7 +184,7 @@ func (g *Gateway) begin(p *Policy) fiber.Handler {
 			if !x.conn.readSince { // a pipelined request never blocks, so other connections go first
 				runtime.Gosched()
 			}
-			x.conn.readSince, x.conn.between = false, false
+			x.conn.readSince, x.conn.idle = false, false
 			x.incoming.begin(c.Context(), x.conn)
 			defer x.endBody()
 		}

@@ -31,10 +31,10 @@ type conn struct {
 	from      *listener
 	origin    auth.Origin // the address that it counts for; "" for a trusted proxy, and without an address
 	peer      Peer
-	shook     bool // the certificate of peer is known
+	peerKnown bool // the certificate of peer was read
 	failed    bool // nothing more can be read: the client has sent its last byte, or was too slow
 	readSince bool // something was read since the last request began
-	between   bool // the last answer was sent, and no request has begun
+	idle      bool // the last answer was sent, and no request has begun
 	lingers   bool // part of a request may be unread when the connection is closed
 	state     atomic.Int32
 
@@ -86,7 +86,7 @@ func (c *conn) SetWriteDeadline(at time.Time) error {
 
 // Read implements net.Conn.
 func (c *conn) Read(p []byte) (int, error) {
-	if c.between && !c.rest() {
+	if c.idle && !c.rest() {
 		return 0, io.EOF
 	}
 	if err := c.reads.hold(c.Conn.SetReadDeadline); err != nil {
@@ -94,11 +94,11 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 	c.readSince = true
 	n, err := c.Conn.Read(p)
-	if n > 0 && c.between {
+	if n > 0 && c.idle {
 		if !c.state.CompareAndSwap(resting, serving) {
 			return 0, net.ErrClosed
 		}
-		c.between = false
+		c.idle = false
 	}
 	if err == nil || err == io.EOF && n > 0 { // over TLS both can come at once; the next read returns the end again
 		return n, nil
@@ -124,8 +124,8 @@ func (c *conn) Write(p []byte) (int, error) {
 
 // verified returns the peer with its certificate. Something must have been read: the handshake is over.
 func (c *conn) verified() Peer {
-	if !c.shook {
-		c.peer.Certificate, c.shook = certificateOf(c.Conn), true
+	if !c.peerKnown {
+		c.peer.Certificate, c.peerKnown = certificateOf(c.Conn), true
 	}
 	return c.peer
 }
@@ -140,7 +140,7 @@ func (c *conn) rest() bool {
 // sent is called when an answer was sent, or never will be.
 func (c *conn) sent() {
 	c.share.keep(0)
-	c.writes.wanted, c.between = time.Time{}, true
+	c.writes.wanted, c.idle = time.Time{}, true
 }
 
 // Close implements net.Conn. It reads what a refused client still sends: closing with unread bytes

@@ -74,10 +74,10 @@ type Exchange struct {
 	answerLife     time.Duration // how long the answer is kept under it; 0 for the usual
 	begun          bool          // an earlier claim of the job, which was cut off, had begun the write
 	below          bool          // the path is below the base path
-	whole          string        // the path with the base path
+	fullPath       string        // the path with the base path
 	rawQuery       []byte        // as it was sent
 	started        time.Time
-	arriving       time.Duration  // time in which the body arrived
+	bodyTime       time.Duration  // time in which the body arrived
 	backendTime    time.Duration  // sum of the times of all calls of the administration
 	span           trace.Span     // nil where there are no traces
 	reason         mapping.Reason // of the first error answered
@@ -86,7 +86,7 @@ type Exchange struct {
 	stopped        string          // the stage that was last; "" while the endpoint is looked for
 	err            error           // a recovered panic; of an explanation, a job and a tool, why it was refused
 	explained      *Hypothetical   // nil of a real request
-	last           bool            // the client wants no further request on the connection
+	closeAfter     bool            // the client wants no further request on the connection
 	bodyless       bool            // the explanation ended before the body
 	toolArguments  json.RawMessage // of the tool, as they were sent
 	tool           string          // the agent's tool whose request it is; "" for none

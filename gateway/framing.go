@@ -15,7 +15,7 @@ import (
 func unambiguous(c *fiber.Ctx) error {
 	x := exchangeOf(c)
 	f := framingOf(&x.request.Header)
-	if x.last = f.last; f.ambiguous {
+	if x.closeAfter = f.closeAfter; f.ambiguous {
 		x.incoming.broken = true
 		return mapping.Fail(mapping.RequestMalformed)
 	}
@@ -29,9 +29,9 @@ type framing struct {
 	// where the body ends (RFC 9112 6.3), a blank in the name of a header or before it (RFC 9112 5.1
 	// and 5.2), a version that is not HTTP/1.
 	ambiguous bool
-	// last says that the client wants the connection to end after the request. fasthttp sees that only
+	// closeAfter says that the client wants the connection to end after the request. fasthttp sees that only
 	// in a header that is close and nothing else.
-	last bool
+	closeAfter bool
 }
 
 func framingOf(h *fasthttp.RequestHeader) (f framing) {
@@ -47,7 +47,7 @@ func framingOf(h *fasthttp.RequestHeader) (f framing) {
 		case bytes.EqualFold(name, []byte("Transfer-Encoding")):
 			coded = true
 		case bytes.EqualFold(name, []byte("Connection")):
-			f.last = f.last || hasToken(value, "close")
+			f.closeAfter = f.closeAfter || hasToken(value, "close")
 		}
 	}
 	f.ambiguous = f.ambiguous || coded && (length || h.ContentLength() != chunked)

@@ -178,8 +178,8 @@ func (x *Exchange) takeURI(g *Gateway, raw []byte) {
 			path = []byte{'/'}
 		}
 	}
-	x.whole = string(path)
-	x.Path, x.below = g.belowBase(x.whole)
+	x.fullPath = string(path)
+	x.Path, x.below = g.belowBase(x.fullPath)
 	x.rawQuery = query
 }
 

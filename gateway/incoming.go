@@ -58,7 +58,7 @@ func (g *Gateway) receive(ctx context.Context, x *Exchange) (err error) {
 		return nil
 	}
 	began := g.o.Clock()
-	defer func() { x.arriving += g.o.Clock().Sub(began) }()
+	defer func() { x.bodyTime += g.o.Clock().Sub(began) }()
 	limit := x.conn.server.o.BodyLimit
 	switch {
 	case x.Operation.form == nil && !x.Operation.ownBody:
@@ -172,7 +172,7 @@ func (b *incoming) take(ctx context.Context, client int64, size int) bool {
 // or if the server stops.
 func (x *Exchange) endBody() {
 	b := &x.incoming
-	if b.broken || b.stream != nil && !b.drain() || x.conn.from.stopping.Err() != nil || x.last {
+	if b.broken || b.stream != nil && !b.drain() || x.conn.from.stopping.Err() != nil || x.closeAfter {
 		x.conn.lingers = true
 		x.response.SetConnectionClose()
 	}

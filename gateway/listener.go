@@ -106,7 +106,7 @@ func transient(err error) bool {
 
 // admit returns an accepted connection; nil if it exceeds a bound, or if the listener is stopping.
 func (l *listener) admit(accepted net.Conn) *conn {
-	c := &conn{Conn: accepted, between: true, server: l.server, from: l, share: share{of: l.server.bodies}, peer: Peer{Address: addressOf(accepted.RemoteAddr())}}
+	c := &conn{Conn: accepted, idle: true, server: l.server, from: l, share: share{of: l.server.bodies}, peer: Peer{Address: addressOf(accepted.RemoteAddr())}}
 	if tcp, ok := accepted.RemoteAddr().(*net.TCPAddr); ok && !l.server.gateway().trusted(tcp.AddrPort().Addr()) {
 		c.origin = auth.OriginOf(c.peer.Address)
 	}

@@ -61,7 +61,7 @@ func (g *Gateway) observe(x *Exchange) {
 	}
 	took := g.took(x)
 	a := Answer{
-		At: x.started.Add(x.arriving + took), Took: took, Backend: x.backendTime, RequestID: x.RequestID, Method: x.knownMethod(), Key: x.keyName, Client: x.client, Hash: x.keyHash,
+		At: x.started.Add(x.bodyTime + took), Took: took, Backend: x.backendTime, RequestID: x.RequestID, Method: x.knownMethod(), Key: x.keyName, Client: x.client, Hash: x.keyHash,
 		Status: x.response.StatusCode(), Reason: string(x.reason), Cause: x.closerCause(), Address: x.Address, Record: x.ID,
 		Endpoint: x.endpoint(), User: x.user().Username, Deprecated: x.deprecated,
 	}
@@ -92,7 +92,7 @@ func (x *Exchange) granted() (grant string, needs []string) {
 
 // took is how long the gateway has worked on an exchange.
 func (g *Gateway) took(x *Exchange) time.Duration {
-	return g.o.Clock().Sub(x.started) - x.arriving
+	return g.o.Clock().Sub(x.started) - x.bodyTime
 }
 
 // Connections returns how many connections of clients are open.

@@ -29,7 +29,7 @@ type Options struct {
 // after them. Safe for concurrent use.
 type Client struct {
 	rueidis.Client
-	lines *lines
+	conns *connections
 }
 
 // Judge returns what is wrong with the options, as Open would, without connecting. The error
@@ -69,7 +69,7 @@ func Open(o Options) (*Client, error) {
 	if option.Sentinel.MasterSet != "" && option.TLSConfig != nil {
 		option.Sentinel.TLSConfig = option.TLSConfig.Clone()
 	}
-	open := newLines(option.DialCtxFn)
+	open := newConnections(option.DialCtxFn)
 	option.DialCtxFn = open.dial
 	client, err := rueidis.NewClient(option)
 	if err != nil {
@@ -119,8 +119,8 @@ func (c *Client) attempt(request func() rueidis.RedisResult) (answer rueidis.Red
 		switch refusal := refusalOf(answer.Error()); {
 		case refusal != nil && refusal.Code == readOnly && !refused:
 			refused = true
-			c.lines.hangUp()
-		case !errors.Is(answer.NonRedisError(), net.ErrClosed) || !c.lines.closedSince(began.Add(-hangUpEvery)):
+			c.conns.closeAll()
+		case !errors.Is(answer.NonRedisError(), net.ErrClosed) || !c.conns.closedSince(began.Add(-closeEvery)):
 			return answer
 		}
 	}
@@ -133,7 +133,7 @@ func (c *Client) read(ctx context.Context, command func() rueidis.Completed) (an
 	began := time.Now()
 	for range mostAttempts {
 		answer = c.Do(ctx, command())
-		if answer.NonRedisError() == nil || ctx.Err() != nil || !c.lines.closedSince(began.Add(-hangUpEvery)) {
+		if answer.NonRedisError() == nil || ctx.Err() != nil || !c.conns.closedSince(began.Add(-closeEvery)) {
 			break
 		}
 	}

@@ -16,8 +16,8 @@ import (
 // session. The cause of its end is for operators only: requests wait for it only shortly,
 // and none fails without it.
 
-// was is what is stored of a session that was ended.
-type was struct {
+// endedSession is what is stored of a session that was ended.
+type endedSession struct {
 	Key    string     `json:"key"` // the name of its api_key
 	Client string     `json:"client"`
 	Why    auth.Cause `json:"why"`
@@ -32,11 +32,11 @@ func (s *Sessions) remember(ctx context.Context, why auth.Cause, ended ...*auth.
 	now := s.clock()
 	commands := make([]rueidis.Completed, 0, len(ended))
 	for _, one := range ended {
-		value, err := json.Marshal(was{Key: one.KeyName, Client: one.User.Client.Name, Why: why, Until: now.Add(auth.Remembered)})
+		value, err := json.Marshal(endedSession{Key: one.KeyName, Client: one.User.Client.Name, Why: why, Until: now.Add(auth.Remembered)})
 		if err != nil {
 			continue
 		}
-		commands = append(commands, s.client.B().Set().Key(wasName(one.Token)).Value(rueidis.BinaryString(value)).PxMilliseconds(auth.Remembered.Milliseconds()).Build())
+		commands = append(commands, s.client.B().Set().Key(endedSessionName(one.Token)).Value(rueidis.BinaryString(value)).PxMilliseconds(auth.Remembered.Milliseconds()).Build())
 	}
 	s.soon(ctx, commands)
 }
@@ -84,8 +84,8 @@ func (s *Sessions) lookAt(ctx context.Context, tokens []string) []*auth.Session 
 
 // noSession returns the error for a token without a session.
 func (s *Sessions) noSession(ctx context.Context, token auth.TokenHash) error {
-	for _, answer := range s.soon(ctx, []rueidis.Completed{s.client.B().Get().Key(wasName(token)).Build()}) {
-		var w was
+	for _, answer := range s.soon(ctx, []rueidis.Completed{s.client.B().Get().Key(endedSessionName(token)).Build()}) {
+		var w endedSession
 		value, err := answer.AsBytes()
 		if err == nil && json.Unmarshal(value, &w) == nil && s.clock().Before(w.Until) {
 			return &auth.Ended{KeyName: w.Key, Client: w.Client, Why: w.Why}

@@ -73,7 +73,7 @@ const sessionPrefix = "frontdesk:session:"
 func sessionName(token auth.TokenHash) string {
 	return sessionPrefix + hex.EncodeToString(token[:])
 }
-func wasName(token auth.TokenHash) string {
+func endedSessionName(token auth.TokenHash) string {
 	return "frontdesk:was:" + hex.EncodeToString(token[:])
 }
 func tokensName(username string) string { return "frontdesk:tokens:" + username }
