@@ -38,7 +38,7 @@ func (t *MemoryGuessCounter) Reserve(_ context.Context, from Origin, who Account
 	switch {
 	case o.refusedFor(who, now) > 0:
 		r.Refused = o.refusedFor(who, now)
-	case o.failed(who)+o.underWay(who) >= GuessesPerUser || len(o.failures)+len(o.guesses) >= GuessesPerAddress:
+	case len(o.failed(who))+o.underWay(who) >= GuessesPerUser || len(o.failures)+len(o.guesses) >= GuessesPerAddress:
 		r.Settled = o.whenSettled()
 	default:
 		r.Admitted = true
@@ -60,5 +60,5 @@ func (t *MemoryGuessCounter) Settle(_ context.Context, r Reservation, outcome Ou
 		o.pardon(r.Who)
 	}
 	t.origins.settle(r.From, o)
-	return GuessCount{OfUser: o.failed(r.Who), OfAddress: len(o.failures), Refused: o.refusedFor(r.Who, now)}, nil
+	return GuessCount{OfUser: len(o.failed(r.Who)), OfAddress: len(o.failures), Refused: o.refusedFor(r.Who, now)}, nil
 }

@@ -68,14 +68,14 @@ type failure struct {
 	at  int64 // Unix nanoseconds: half the size of a time.Time and more
 }
 
-func (o *origin) failed(who Account) int {
-	n := 0
-	for i := range o.failures {
-		if o.failures[i].who == who {
-			n++
+// failed returns the failures of a username, oldest first.
+func (o *origin) failed(who Account) (own []failure) {
+	for _, f := range o.failures {
+		if f.who == who {
+			own = append(own, f)
 		}
 	}
-	return n
+	return own
 }
 
 func (o *origin) underWay(who Account) int {
@@ -90,35 +90,17 @@ func (o *origin) underWay(who Account) int {
 
 // refusedFor returns how long until who may try again from this origin; 0 = now.
 func (o *origin) refusedFor(who Account, now time.Time) time.Duration {
-	return max(
-		refusal(len(o.failures), GuessesPerAddress, now, o.nth),
-		refusal(o.failed(who), GuessesPerUser, now, func(n int) failure { return o.nthOf(who, n) }),
-	)
+	return max(refusal(o.failures, GuessesPerAddress, now), refusal(o.failed(who), GuessesPerUser, now))
 }
 
 // refusal returns how long until so many failures have become old that their number is below
 // the bound again.
-func refusal(failures, bound int, now time.Time, nth func(int) failure) time.Duration {
-	if failures < bound {
+func refusal(failures []failure, bound int, now time.Time) time.Duration {
+	if len(failures) < bound {
 		return 0
 	}
-	freed := time.Unix(0, nth(failures-bound).at).Add(GuessWindow)
+	freed := time.Unix(0, failures[len(failures)-bound].at).Add(GuessWindow)
 	return max(freed.Sub(now), time.Nanosecond)
-}
-
-func (o *origin) nth(n int) failure { return o.failures[n] }
-
-func (o *origin) nthOf(who Account, n int) failure {
-	for _, f := range o.failures {
-		if f.who != who {
-			continue
-		}
-		if n == 0 {
-			return f
-		}
-		n--
-	}
-	return failure{}
 }
 
 func (o *origin) fail(who Account, now time.Time) {

@@ -216,12 +216,7 @@ func (l *line) displace(turn []int) bool {
 
 // call lets the next login continue.
 func (l *line) call() {
-	next := l.waiting[0]
-	for _, w := range l.waiting {
-		if slices.Compare(w.turn, next.turn) < 0 {
-			next = w
-		}
-	}
+	next := slices.MinFunc(l.waiting, func(a, b *login) int { return slices.Compare(a.turn, b.turn) })
 	l.now = next.turn[0]
 	l.remove(next)
 	next.called <- true

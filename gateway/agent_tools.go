@@ -78,11 +78,7 @@ func (g *Gateway) answerTool(of *Exchange, a toolRequest) toolAnswer {
 
 // helpWith returns the cause and the cure of each violation, once where several have the same.
 func (g *Gateway) helpWith(x *Exchange) (all []toolHelp) {
-	v, ok := mapping.AsViolations(x.err)
-	if !ok || len(v) == 0 {
-		v = mapping.Violations{mapping.Fail(mapping.InternalError)}
-	}
-	for _, e := range v {
+	for _, e := range violationsOf(x.err) {
 		row := g.catalogue.Lookup(e.Reason, x.scopes()...)
 		help := toolHelp{string(e.Reason), row.Cause, cmp.Or(g.cure(x, e), row.Cure)}
 		if !slices.Contains(all, help) {

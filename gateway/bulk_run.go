@@ -202,10 +202,7 @@ func (b *bulkRun) note(r bulkResult) {
 // refused is the result of a record that was not written, in the words of the operation on
 // that record alone. reported is how many errors the answer has already.
 func (b *bulkRun) refused(i int, err error, reported int) bulkResult {
-	v, ok := mapping.AsViolations(err)
-	if !ok || len(v) == 0 {
-		v = mapping.Violations{mapping.Fail(mapping.InternalError)}
-	}
+	v := violationsOf(err)
 	b.x.noteFields(v)
 	r := bulkResult{Index: i}
 	for n, e := range v[:max(1, min(len(v), mostErrors-reported))] {

@@ -52,14 +52,18 @@ func whyUnread(err error) mapping.Reason {
 	}
 }
 
-// answerError finds status and message of an error in the scope of the exchange. An error
-// that is not a violation is a failure of the server: the client only gets its request
-// id.
-func (g *Gateway) answerError(x *Exchange, err error) {
-	v, ok := mapping.AsViolations(err)
-	if !ok || len(v) == 0 {
-		v = mapping.Violations{mapping.Fail(mapping.InternalError)}
+// violationsOf returns what an error is answered as, at least one violation: an error that is
+// none is a failure of the server, of which the client only gets its request id.
+func violationsOf(err error) mapping.Violations {
+	if v, ok := mapping.AsViolations(err); ok && len(v) > 0 {
+		return v
 	}
+	return mapping.Violations{mapping.Fail(mapping.InternalError)}
+}
+
+// answerError finds status and message of an error in the scope of the exchange.
+func (g *Gateway) answerError(x *Exchange, err error) {
+	v := violationsOf(err)
 	first := v[0]
 	row := g.catalogue.Lookup(first.Reason, x.scopes()...)
 	x.reason = first.Reason

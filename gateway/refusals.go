@@ -72,10 +72,7 @@ func (g *Gateway) noteRefusal(x *Exchange, err error) {
 	if x.Session == nil || x.keyName == "" {
 		return
 	}
-	v, ok := mapping.AsViolations(err)
-	if !ok || len(v) == 0 {
-		v = mapping.Violations{mapping.Fail(mapping.InternalError)}
-	}
+	v := violationsOf(err)
 	row := g.catalogue.Lookup(v[0].Reason, x.scopes()...)
 	one := refusedRequest{
 		RequestID: x.RequestID, At: x.started.UTC().Format("2006-01-02T15:04:05.000Z"), Method: x.knownMethod(), Parameters: x.knownParams(), Fields: []string{},

@@ -104,18 +104,18 @@ func (g *Gathering) Gateways(ctx context.Context, since time.Time) ([]Gateway, e
 func (g *Gathering) Parts(ctx context.Context, who, name string) (all [][]byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	texts, err := g.client.Do(ctx, g.client.B().Hvals().Key(gatheredName(who, name)).Build()).AsStrSlice()
-	for _, text := range texts {
-		all = append(all, []byte(text))
-	}
-	return all, failed(err)
+	return bytesOf(g.client.Do(ctx, g.client.B().Hvals().Key(gatheredName(who, name)).Build()))
 }
 
 // Refusals returns a list that gateways share, newest first.
 func (g *Gathering) Refusals(ctx context.Context, list string) (all [][]byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	texts, err := g.client.Do(ctx, g.client.B().Lrange().Key(refusalsName(list)).Start(0).Stop(mostOfRefusals-1).Build()).AsStrSlice()
+	return bytesOf(g.client.Do(ctx, g.client.B().Lrange().Key(refusalsName(list)).Start(0).Stop(mostOfRefusals-1).Build()))
+}
+
+func bytesOf(answer rueidis.RedisResult) (all [][]byte, err error) {
+	texts, err := answer.AsStrSlice()
 	for _, text := range texts {
 		all = append(all, []byte(text))
 	}
