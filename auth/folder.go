@@ -42,7 +42,7 @@ func (m *FolderMailer) Send(_ context.Context, letter Mail) error {
 	if err != nil {
 		return err
 	}
-	// Sorted by time; the random part keeps apart what came in one instant.
+	// Names sort by time; the random part separates mails of one instant.
 	name := filepath.Join(m.folder, m.clock().UTC().Format("20060102T150405.000Z")+"-"+id+".eml")
 	if err := writeWhole(name, msg); err != nil {
 		return fmt.Errorf("auth: write mail: %w", err)

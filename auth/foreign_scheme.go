@@ -151,7 +151,7 @@ func shaCryptScheme(prefix string, length int, digest func() hash.Hash) scheme {
 	}
 }
 
-// md5CryptScheme is that of FreeBSD: $1$salt$hash.
+// md5CryptScheme returns the scheme of FreeBSD: $1$salt$hash.
 func md5CryptScheme() scheme {
 	return scheme{
 		prefixes: []string{"$1$"},

@@ -31,7 +31,7 @@ The link works once and is valid for one hour. If you did not ask for it,
 there is nothing to do: your password stays as it is.
 `
 
-// letter is the mail with the link. The token needs no escaping: it is made of
+// letter returns the mail with the link. The token needs no escaping: it is made of
 // letters, digits, - and _.
 func (r *Resets) letter(user User, token string) Mail {
 	link := r.config.Base + "/authenticate/resetpassword?reset=" + token

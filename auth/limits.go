@@ -34,7 +34,7 @@ const (
 	boundCount
 )
 
-// String is what the configuration calls the bound; "" of NoBound.
+// String returns what the configuration calls the bound; "" of NoBound.
 func (b Bound) String() string {
 	return [...]string{"", "rate", "concurrent", "per_day"}[b]
 }

@@ -187,7 +187,7 @@ func Day(now time.Time, zone *time.Location) (number int, ends time.Time) {
 	return number, midnightAfter(year, month, day, zone)
 }
 
-// midnightAfter is when the next day begins, which can be at one o'clock where
+// midnightAfter returns when the next day begins, which can be at one o'clock where
 // the clock is put forward at midnight.
 func midnightAfter(year int, month time.Month, day int, zone *time.Location) time.Time {
 	next := time.Date(year, month, day+1, 0, 0, 0, 0, zone)

@@ -38,7 +38,7 @@ const (
 	LoginUnavailable LoginOutcome = "failed"    // the administration or the session store did not answer
 )
 
-// LoginOutcomes are all there are.
+// LoginOutcomes returns all outcomes.
 func LoginOutcomes() []LoginOutcome {
 	return []LoginOutcome{LoginDone, LoginWrong, LoginThrottled, LoginBusy, LoginRefused, LoginUnavailable}
 }

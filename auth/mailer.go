@@ -62,9 +62,9 @@ func JudgeSender(from string) error {
 	return err
 }
 
-// encodingOf leaves plain text plain: whoever opens the raw mail, as one does
-// with an .eml file, finds links in one piece. RFC 5322 allows lines of 998. Not
-// EncodingUSASCII, which announces 7bit and writes quoted-printable.
+// encodingOf leaves plain text plain, so that links stay in one piece in a raw mail,
+// such as an .eml file. RFC 5322 allows lines of 998. Not EncodingUSASCII, which
+// announces 7bit and writes quoted-printable.
 func encodingOf(text string) mail.Encoding {
 	length := 0
 	for i := range len(text) {

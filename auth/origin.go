@@ -25,7 +25,7 @@ func accountOf(username string) Account {
 // address, as one connection commonly has all of that.
 type Origin string
 
-// OriginOf is the origin of an address; a text that is not an address is an origin by
+// OriginOf returns the origin of an address; a text that is not an address is an origin by
 // itself.
 func OriginOf(address string) Origin {
 	ip, err := netip.ParseAddr(address)
@@ -40,7 +40,7 @@ func OriginOf(address string) Origin {
 	return Origin(netip.PrefixFrom(ip, 64).Masked().String())
 }
 
-// blockOf is the block that an address belongs to, all of which one attacker may well
+// blockOf returns the block that an address belongs to, all of which one attacker may well
 // control: a /24 of IPv4, or a /48 of IPv6. A text that is not an address is a block by
 // itself.
 func blockOf(address string) string {
@@ -159,7 +159,7 @@ func (t *originTable) find(name Origin, until time.Time) *origin {
 	return o
 }
 
-// settle keeps what a guess left behind, or deletes an origin that has nothing left.
+// settle moves an origin with failures to the front, and deletes one without failures and guesses.
 func (t *originTable) settle(name Origin, o *origin) {
 	if len(o.failures) > 0 {
 		t.recent.Get(name)

@@ -169,7 +169,7 @@ type login struct {
 	called chan bool // true: its turn has come; false: another login displaced it
 }
 
-// join puts a login in line, behind those of its shares. It returns nil if the line is
+// join puts a login in line, after those of its shares. It returns nil if the line is
 // full of logins that come before it.
 func (l *line) join(shares []share) *login {
 	turn := make([]int, len(shares))

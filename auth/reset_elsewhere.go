@@ -55,7 +55,7 @@ is.
 `
 )
 
-// elsewhereLetter is the mail that says where a new password is set.
+// elsewhereLetter returns the mail that says where a new password is set.
 func elsewhereLetter(user User, where string) Mail {
 	m := Mail{To: user.Email, Subject: "Wachtwoord vergeten / Forgotten password"}
 	if where == "" {

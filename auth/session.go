@@ -22,7 +22,7 @@ const Remembered = MaxTTL
 type Session struct {
 	Token   TokenHash
 	Key     [32]byte // SHA-256 of the api_key it was issued under
-	KeyName string   // of that api_key then
+	KeyName string   // name of that api_key at the login
 	User    User
 
 	// Issued is when the login began, not when it ended: so a store can see
@@ -38,7 +38,7 @@ func (s *Session) Live(now time.Time) bool { return now.Before(s.Expires) }
 // ID names the session to operators: it is short, stays the same, and opens nothing.
 func (s *Session) ID() string { return hex.EncodeToString(s.Token[:6]) }
 
-// Ended is what is known of the session after it has ended.
+// Ended returns what is known of the session after it has ended.
 func (s *Session) Ended(why Cause) *Ended {
 	return &Ended{KeyName: s.KeyName, Client: s.User.Client.Name, Why: why}
 }

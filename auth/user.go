@@ -89,7 +89,7 @@ type Accounts interface {
 	// its token, until expires. Several may be open for one user.
 	KeepReset(ctx context.Context, tokenHash [32]byte, username string, expires time.Time) error
 
-	// FindReset returns whose password the reset is for, which it leaves as it is.
+	// FindReset returns the user of the reset, and does not use the reset up.
 	// ErrUnknownReset when there is none, or when now is not before its expires.
 	FindReset(ctx context.Context, tokenHash [32]byte, now time.Time) (User, error)
 

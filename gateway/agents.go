@@ -18,9 +18,9 @@ import (
 )
 
 // Agents call the interface by the tools of the Model Context Protocol, at POST /mcp. Such a request
-// goes through the stages like any other; then the tool is a request of the same session to the
-// operation that it stands for, which goes through them too (tools). Nothing is kept between two
-// requests, so that any gateway can serve the next one. The tools are in agent_tools.go.
+// goes through the stages like any other. Its tool then makes a request of the same session, which goes
+// through the stages too (toolHandler). Nothing is kept between two requests, so that any gateway can
+// serve the next one. The tools are in agent_tools.go.
 
 const (
 	agentsPath = "/mcp"

@@ -241,7 +241,7 @@ func routeUnknownAsTrace(rc *fasthttp.RequestCtx) {
 	}
 }
 
-// sentMethod is the method of a request as it was sent.
+// sentMethod returns the method of a request as it was sent.
 func sentMethod(c *fiber.Ctx) string {
 	if method, ok := c.Locals(unknownMethod{}).(string); ok {
 		return method

@@ -21,7 +21,7 @@ const (
 	arrayKnown                 // know of it: in the model, and in updates, which take no arrays
 )
 
-// writes are those in which the use sends a field.
+// writes returns the writes in which the use sends a field.
 func (use arrayUse) writes() mapping.Writes {
 	return [...]mapping.Writes{arrayRead: 0, arraySend: mapping.InCreates, arrayKnown: mapping.InUpdates}[use]
 }
@@ -84,12 +84,12 @@ type arraysOf struct {
 // Has implements mapping.Arrays.
 func (a arraysOf) Has(f *mapping.Field) bool { return a.routes.mayUse(a.key, f, a.use) }
 
-// arrays are those that the api_key of a description may use.
+// arrays returns the arrays that the api_key of a description may use.
 func (d *describer) arrays(use arrayUse) mapping.Arrays {
 	return arraysOf{d.g.routes, d.key, use}
 }
 
-// sent is what the body of an operation does with arrays.
+// sent returns what the body of an operation does with arrays.
 func (op *Operation) sent() arrayUse {
 	if op.Method == "POST" {
 		return arraySend
@@ -97,7 +97,7 @@ func (op *Operation) sent() arrayUse {
 	return arrayKnown
 }
 
-// arrayName is the first array that the api_key may know of, as an example; "" if there
+// arrayName returns the first array that the api_key may know of, as an example; "" if there
 // is none.
 func (d *describer) arrayName() string {
 	for _, r := range d.g.o.Offer.Model.Resources {
@@ -178,7 +178,7 @@ type ArrayNeed struct {
 	Grant     Grant
 }
 
-// ArraysWithout are the arrays of an operation's answers and bodies that an api_key
+// ArraysWithout returns the arrays of an operation's answers and bodies that an api_key
 // cannot use.
 func (g *Gateway) ArraysWithout(key *auth.Key, op *Operation) []ArrayNeed {
 	r, use := op.Endpoint.Resource, arrayRead
@@ -198,7 +198,7 @@ func (g *Gateway) ArraysWithout(key *auth.Key, op *Operation) []ArrayNeed {
 	return without
 }
 
-// ArraysWithheld are the arrays that an api_key cannot use although it may call the
+// ArraysWithheld returns the arrays that an api_key cannot use although it may call the
 // operations that have them.
 func (g *Gateway) ArraysWithheld(key *auth.Key) (all []ArrayNeed) {
 	for op := range g.routes.operations {

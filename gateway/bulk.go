@@ -12,10 +12,10 @@ import (
 // writes it, and its errors are those of that request. An api_key needs the right to that
 // request, too. The records are done in order, each by itself; see bulk_run.go.
 
-// bulkPart is what the path of such an operation has behind that of its resource.
+// bulkPart follows the resource's path in the path of such an operation.
 const bulkPart = "/bulk"
 
-// bulkRoutes are the operations that write several records of a resource.
+// bulkRoutes adds the operations that write several records of a resource.
 func (g *Gateway) bulkRoutes(r *routes, of *Endpoint) {
 	if g.o.Offer.Distant && g.o.Callbacks == nil {
 		return
@@ -86,7 +86,7 @@ func (g *Gateway) bulk(ctx context.Context, x *Exchange) error {
 	return g.acceptRequest(ctx, x)
 }
 
-// withheld are the arrays that the records of a request may not have.
+// withheld returns the arrays that the records of a request may not have.
 func (x *Exchange) withheld() (names []string) {
 	for _, f := range mapping.Each(x.Endpoint.Resource.Fields) {
 		if f.Type == mapping.Array && !x.knows(f, x.Operation.sent()) {

@@ -63,7 +63,7 @@ func (t *bulkGroup) recalled(answer []byte) error {
 	})
 }
 
-// outcomes are the results of the records that are done.
+// outcomes returns the results of the records that are done.
 func (t *bulkGroup) outcomes() (all []bulkResult) {
 	reported := t.errors
 	for k, i := range t.places {

@@ -181,7 +181,7 @@ func recalled(data []byte, each func(bulkResult)) error {
 	return nil
 }
 
-// done is the result of a record that was written.
+// done returns the result of a record that was written.
 func (b *bulkRun) done(i int, id int32) bulkResult {
 	status := http.StatusOK
 	if b.x.Method == http.MethodPost {
@@ -199,7 +199,7 @@ func (b *bulkRun) note(r bulkResult) {
 	b.errors += len(r.Errors)
 }
 
-// refused is the result of a record that was not written, in the words of the operation on
+// refused returns the result of a record that was not written, in the words of the operation on
 // that record alone. reported is how many errors the answer has already.
 func (b *bulkRun) refused(i int, err error, reported int) bulkResult {
 	v := violationsOf(err)

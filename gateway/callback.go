@@ -52,7 +52,7 @@ const callbackRetry = 5
 // roomRetry is when a client may ask again whose results use up its share of the space.
 const roomRetry = time.Minute
 
-// callbackRoutes are the endpoints of the Events chapter.
+// callbackRoutes adds the endpoints of the Events chapter.
 func (g *Gateway) callbackRoutes(r *routes) {
 	address := mapping.NewForm("callback", callbackField())
 	g.carried(r, "/backup/owner", "POST", &Operation{
@@ -102,7 +102,7 @@ type resultAnswer struct {
 	URL string `json:"url" doc:"Where the result can be downloaded." example:"https://api.example.nl/webservice_v2/webhook/download?id=…"`
 }
 
-// callbackField is the address of a receiver.
+// callbackField returns the field with the address of a receiver.
 func callbackField() mapping.Field {
 	return mapping.Field{
 		Name: webhookURL, Type: mapping.Varchar, Length: webhook.AddressLength, Required: true,
@@ -228,7 +228,7 @@ type storedRequest struct {
 	IfMatch             *string // nil: none was sent
 	OnceKey             string
 	Body                []byte
-	Without             []string // arrays that none of several records may have
+	Without             []string // arrays that its records may not have
 }
 
 // makeLong makes an operation answer by callback. Everything that can be judged without

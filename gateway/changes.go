@@ -28,7 +28,7 @@ const (
 // changesModule groups what helps to keep a copy.
 const changesModule = "changes"
 
-// changesRoutes are the endpoints by which a client keeps a copy of its records.
+// changesRoutes adds the endpoints by which a client keeps a copy of its records.
 func (g *Gateway) changesRoutes(r *routes) {
 	early := []mapping.Reason{mapping.PageSizeInvalid, mapping.ValidationFailed}
 	g.carried(r, changesPath, "GET", &Operation{
@@ -97,7 +97,7 @@ func (r *routes) findFollowable(offer backend.Offer) (all []*mapping.Resource) {
 	return all
 }
 
-// followableWith are the resources that an api_key may follow.
+// followableWith returns the resources that an api_key may follow.
 func (r *routes) followableWith(key *auth.Key) (all []*mapping.Resource) {
 	for _, resource := range r.followable {
 		if r.rightTo("GET", "/"+resource.Name).of(key) {
@@ -282,12 +282,12 @@ type digestRange struct {
 	Digest string `json:"digest" doc:"SHA-256 over a line of each record, in the order of their ids: its id, a blank, its modified_at as it is answered, and a line feed." pattern:"^[0-9a-f]{64}$"`
 }
 
-// followable are the resources that the api_key of a description may follow.
+// followable returns the resources that the api_key of a description may follow.
 func (d *describer) followable() []*mapping.Resource {
 	return d.g.routes.followableWith(d.key)
 }
 
-// namesOf are the names of resources.
+// namesOf returns the names of resources.
 func namesOf(resources []*mapping.Resource) (all []string) {
 	for _, r := range resources {
 		all = append(all, r.Name)

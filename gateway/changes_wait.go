@@ -35,7 +35,7 @@ type storedWait struct {
 	Until           time.Time
 }
 
-// waitRoute is the long-running form of GET /changes.
+// waitRoute adds the long-running form of GET /changes.
 func (g *Gateway) waitRoute(r *routes) {
 	form := mapping.NewForm("changes",
 		callbackField(),

@@ -64,7 +64,7 @@ func (d *deadline) hold(set func(time.Time) error) error {
 	return set(d.set)
 }
 
-// after is the time at that distance from now; the zero time for 0.
+// after returns the time at that distance from now; the zero time for 0.
 func after(timeout time.Duration) time.Time {
 	if timeout == 0 {
 		return time.Time{}

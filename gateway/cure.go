@@ -12,7 +12,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// cure is what to do about a violation of this very request; "" where the catalogue says all
+// cure returns what to do about a violation of this very request; "" where the catalogue says all
 // there is to say of its reason. It is ASCII without control characters, and repeats nothing
 // of the request but plain names.
 func (g *Gateway) cure(x *Exchange, e *mapping.Error) string {
@@ -49,10 +49,10 @@ func (g *Gateway) cure(x *Exchange, e *mapping.Error) string {
 	return ""
 }
 
-// misspelt are endpoints as one would write them, and as the interface does.
+// misspelt has endpoints of the interface by their correct spelling.
 var misspelt = map[string]string{"/employee/email": "/empoyee/email", "/authenticate/access": "/authenticate/acces"}
 
-// cureOfPath finds the endpoint that was meant. It judges by what there is, not by what an
+// cureOfPath finds the endpoint that was meant, among all endpoints, not only those that the
 // api_key may use.
 func (g *Gateway) cureOfPath(x *Exchange) string {
 	found := func(path string) bool {
@@ -80,14 +80,14 @@ func (g *Gateway) cureOfPath(x *Exchange) string {
 	return when(near != "", "Did you mean "+near+"? Paths are exact: case and a slash at the end count.")
 }
 
-// paramAliases are names that others give to parameters.
+// paramAliases has parameters by the names that other interfaces give them.
 var paramAliases = map[string]string{
 	"limit": "page_size", "size": "page_size", "per_page": "page_size", "pagesize": "page_size", "top": "page_size", "count": "total",
 	"offset": "page", "skip": "page", "cursor": "after", "since": "modified_since", "updated_since": "modified_since", "updated_after": "modified_since",
 	"order": "sort", "order_by": "sort", "orderby": "sort", "sort_by": "sort", "select": "fields", "apikey": "api_key", "key": "api_key", "user": "username",
 }
 
-// operatorAliases are operators as others write them behind a name.
+// operatorAliases has operators by what other interfaces append to a name.
 var operatorAliases = []struct{ end, meant string }{
 	{"[]", "[in]"}, {"[ge]", "[gte]"}, {"[le]", "[lte]"}, {"[like]", "[contains]"}, {"__gte", "[gte]"}, {"__gt", "[gt]"}, {"__lte", "[lte]"}, {"__lt", "[lt]"},
 	{"__in", "[in]"}, {"__contains", "[contains]"}, {"__isnull", "[null]"}, {">", "[gte]"}, {"<", "[lte]"},

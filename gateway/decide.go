@@ -105,7 +105,7 @@ func (g *Gateway) DecideLogged(key *auth.Key, method, template string, needs []s
 	return Decision{Operation: op}
 }
 
-// Grant is the entry of an allowlist that the operation needs; false if it is open to
+// Grant returns the entry of an allowlist that the operation needs; false if it is open to
 // every api_key.
 func (op *Operation) Grant() (Grant, bool) {
 	return Grant{Method: op.Method, Path: op.Endpoint.Path}, !op.free()

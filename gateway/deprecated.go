@@ -53,7 +53,7 @@ func (x *Exchange) setDeprecation() {
 	}
 }
 
-// deprecatedNames are the names of what the request itself uses.
+// deprecatedNames returns the names of what the request itself uses.
 func (x *Exchange) deprecatedNames() (names []string) {
 	for _, u := range x.deprecated {
 		if u.Named {
@@ -82,7 +82,7 @@ type deprecatedOperation struct {
 	Deprecated deprecationAnswer `json:"deprecated"`
 }
 
-// deprecatedOperations are the operations of a resource that are going away by themselves, of
+// deprecatedOperations returns the operations of a resource that are going away by themselves, of
 // those that the caller may use.
 func (x *Exchange) deprecatedOperations(r *mapping.Resource) (all []deprecatedOperation) {
 	e := x.routes.endpoints["/"+r.Name]

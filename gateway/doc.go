@@ -39,8 +39,8 @@
 // request as a whole; then serve takes each record alone through what 6 to 8 do for a
 // request with one record, and answers the result of each (bulk_run.go).
 //
-// POST /mcp has one message of an agent (agents.go). If it calls a tool, what that stands for is a
-// request of the same session, which goes through the stages as any other does.
+// POST /mcp has one message of an agent (agents.go). A tool that it calls makes a request of the same
+// session, which goes through the stages like any other.
 //
 // The gateway knows no driver and no database: it is handed a backend.Client,
 // a login and a session store, and its clock and logger.

@@ -116,7 +116,7 @@ func (g *Gateway) answerError(x *Exchange, err error) {
 	})
 }
 
-// explains is the address of the explanation of a reason.
+// explains returns the address of the explanation of a reason.
 func (g *Gateway) explains(r mapping.Reason) string {
 	return g.o.PublicURL + testpage.ErrorsPath + "#" + string(r)
 }
@@ -146,7 +146,7 @@ func (g *Gateway) linkHelp(x *Exchange, v mapping.Violations) {
 	x.response.Header.SetCanonical(linkHeader, links)
 }
 
-// helpLinks are the links of the reasons. The shape of the body is the contract's, so
+// helpLinks returns the links of the reasons. The shape of the body is the contract's, so
 // what to do about an error is the title of a link to its explanation (RFC 8288). Cures are
 // ASCII without control characters, so Quote escapes as HTTP does.
 func (g *Gateway) helpLinks() map[mapping.Reason][]byte {

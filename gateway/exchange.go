@@ -45,7 +45,7 @@ type Exchange struct {
 	standing auth.Standing // of the key with its limits, where counted
 	counted  bool
 	cause    string     // which limit refused the request; for the log and metrics only
-	why      auth.Cause // why nobody was let in; likewise
+	why      auth.Cause // why the token, the login or the api_key was refused; likewise
 
 	Params []Param
 	ID     int32         // the primary ID asked for, or of the record that was made; 0 where there is none
@@ -161,7 +161,7 @@ func (x *Exchange) header(name string) string {
 	return string(value)
 }
 
-// scopes are the scopes of the catalogue in which an error of this exchange is looked up.
+// scopes returns the scopes of the catalogue in which an error of this exchange is looked up.
 func (x *Exchange) scopes() []mapping.Scope {
 	if x.Operation == nil {
 		return nil

@@ -125,7 +125,7 @@ func (g *Gateway) Grants() []Grant {
 	return grants
 }
 
-// Model is what the administration offers of the interface.
+// Model returns what the administration offers of the interface.
 func (g *Gateway) Model() *mapping.Model { return g.o.Offer.Model }
 
 // Endpoints returns all that an allowlist can name where the administration
@@ -143,12 +143,12 @@ func Endpoints(offer backend.Offer) []Grant {
 // busyRetry is when a client that was turned away by overload should try again.
 const busyRetry = 2 * time.Second
 
-// overloaded is the answer to a request for which there is no room.
+// overloaded returns the answer to a request for which there is no room.
 func overloaded() error {
 	return mapping.Fail(mapping.Overloaded).After(busyRetry)
 }
 
-// busy is the complete answer to a connection that is refused by overload. It belongs to
+// busy returns the complete answer to a connection that is refused by overload. It belongs to
 // no request, so it is counted with the connections.
 func (g *Gateway) busy() []byte {
 	rc := new(fasthttp.RequestCtx)
@@ -211,7 +211,7 @@ func requestID(given []byte) string {
 	return string(given)
 }
 
-// newRequestID is a random UUID. It is a name and no secret, so it takes its bits from where
+// newRequestID returns a random UUID. It is a name and no secret, so it takes its bits from where
 // they cost least.
 func newRequestID() string {
 	var id uuid.UUID

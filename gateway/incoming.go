@@ -108,7 +108,7 @@ func (b *incoming) readAll(ctx context.Context, client int64, limit int, data []
 	return data, nil
 }
 
-// room is how much memory a body needs to reach that size: all that it announced, so that
+// room returns how much memory a body needs to reach that size: all that it announced, so that
 // it can be completed once begun, or the next part of one in chunks.
 func (b *incoming) room(size, limit int) int {
 	switch {

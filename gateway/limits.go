@@ -126,7 +126,7 @@ func wholeSeconds(seconds float64) int64 {
 	return int64(min(max(math.Ceil(seconds), 1), mostInField))
 }
 
-// retryAfter is a duration as the value of the header Retry-After.
+// retryAfter returns a duration as the value of the header Retry-After.
 func retryAfter(wait time.Duration) string {
 	return strconv.FormatInt(wholeSeconds(wait.Seconds()), 10)
 }

@@ -16,7 +16,7 @@ const (
 	maxArraysPage   = 100 // of records with their arrays
 )
 
-// listParams are the parameters of a list: the reserved names that the administration
+// listParams returns the parameters of a list: the reserved names that the administration
 // supports, and the filters of every field. A field with a reserved name cannot be filtered
 // by.
 func listParams(resource *mapping.Resource) []param {
@@ -160,7 +160,7 @@ func parseSort(x *Exchange, s string) mapping.Violations {
 	return v
 }
 
-// nextPage is the address of the page after this one, "" where there is none:
+// nextPage returns the address of the page after this one, "" where there is none:
 // the same query, one page or one keyset further.
 func (g *Gateway) nextPage(x *Exchange, page backend.Page) string {
 	if !page.More || len(page.Records) == 0 {
@@ -173,10 +173,10 @@ func (g *Gateway) nextPage(x *Exchange, page backend.Page) string {
 	return g.publicPath + x.Endpoint.Path + x.queryWith(step, value)
 }
 
-// queryWith is the query of the request with another value of one parameter.
+// queryWith returns the query of the request with another value of one parameter.
 func (x *Exchange) queryWith(name, value string) string {
 	return "?" + encodeParams(append(x.paramsBut(name), Param{Name: name, Value: value}))
 }
 
-// page is the requested page number.
+// page returns the requested page number.
 func (x *Exchange) page() int { return x.Query.Offset/x.Query.Limit + 1 }

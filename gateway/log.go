@@ -47,7 +47,7 @@ func (g *Gateway) logAccess(x *Exchange) {
 	)
 }
 
-// loggedTool is the tool of an agent, left out where there is none.
+// loggedTool returns the member of the line with the tool of an agent, left out where there is none.
 func (x *Exchange) loggedTool() zap.Field {
 	if x.tool == "" {
 		return zap.Skip()
@@ -55,7 +55,7 @@ func (x *Exchange) loggedTool() zap.Field {
 	return zap.String("tool", x.tool)
 }
 
-// loggedRecords are the records that a request named or wrote, left out where there are none.
+// loggedRecords returns the member with the records that a request named or wrote, left out where there are none.
 func (x *Exchange) loggedRecords() zap.Field {
 	switch {
 	case x.wrote != nil:
@@ -67,7 +67,7 @@ func (x *Exchange) loggedRecords() zap.Field {
 	}
 }
 
-// listed is a member of the line with some names, left out where there are none.
+// listed returns a member of the line with some names, left out where there are none.
 func listed(member string, names []string) zap.Field {
 	if names == nil {
 		return zap.Skip()
@@ -84,7 +84,7 @@ func (x *Exchange) answered() int {
 	return len(x.response.Body())
 }
 
-// knownParams are the names of the query parameters that the operation takes. Other names
+// knownParams returns the names of the query parameters that the operation takes. Other names
 // are not logged: one may be part of a password that contains an &.
 func (x *Exchange) knownParams() []string {
 	names := make([]string, 0, len(x.Params))
@@ -109,7 +109,7 @@ func (g *Gateway) logFailure(x *Exchange, err error) {
 	)
 }
 
-// endpoint is the template of the request's operation; "" where there is none.
+// endpoint returns the template of the request's operation; "" where there is none.
 func (x *Exchange) endpoint() string {
 	if x.Operation == nil {
 		return ""
@@ -117,7 +117,7 @@ func (x *Exchange) endpoint() string {
 	return x.Operation.Template
 }
 
-// knownMethod is the request's method if it is one of HTTP's. Clients can invent methods,
+// knownMethod returns the request's method if it is one of HTTP's. Clients can invent methods,
 // and must not get their own text into the log.
 func (x *Exchange) knownMethod() string {
 	switch x.Method {

@@ -90,7 +90,7 @@ func (x *Exchange) granted() (grant string, needs []string) {
 	}
 }
 
-// took is how long the gateway has worked on an exchange.
+// took returns how long the gateway has worked on an exchange.
 func (g *Gateway) took(x *Exchange) time.Duration {
 	return g.o.Clock().Sub(x.started) - x.bodyTime
 }

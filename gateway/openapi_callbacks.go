@@ -5,7 +5,7 @@ import "frontdesk/gateway/openapi"
 // readyText describes the call that announces a result.
 const readyText = "A GET of the address that the request named, with `id` added to its query. Answer 2xx, whatever the body; the result is then fetched with GET /webhook. A call that is not answered so within 15 seconds is repeated at growing intervals for some days; 410 ends that. The call is signed after Standard Webhooks: HMAC-SHA256 of `webhook-id`.`webhook-timestamp`., with the secret of the api_key."
 
-// callbacks are the outbound calls that announce a result.
+// callbacks returns the outbound calls that announce a result.
 func (d *describer) callbacks(op *Operation) openapi.Map[openapi.Map[*openapi.PathItem]] {
 	where := "{$request.query." + webhookURL + "}"
 	if op.callbackInBody || op.direct == nil {

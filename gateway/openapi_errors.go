@@ -238,7 +238,7 @@ const (
 	limitPattern = `"(rate|per_day|concurrent)"`
 )
 
-// several is the pattern of one thing, or of several with commas between.
+// several returns the pattern of one thing, or of several with commas between.
 func several(one string) string { return `^` + one + `(, ` + one + `)*$` }
 
 var seconds = openapi.Schema{Type: openapi.Types{"integer"}, Minimum: ptr(1)}

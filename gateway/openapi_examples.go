@@ -17,7 +17,7 @@ type Example struct {
 	Bodies     map[string]json.RawMessage `json:"bodies"`
 }
 
-// pick is the example of a parameter, otherwise the value given.
+// pick returns the example of a parameter, otherwise the value given.
 func (e Example) pick(name string, otherwise any) any {
 	if v, ok := e.Parameters[name]; ok {
 		return v
@@ -44,7 +44,7 @@ func (g *Gateway) UnknownExamples() []string {
 	return slices.Sorted(maps.Keys(unknown))
 }
 
-// idExample is an ID of the resource that the model's examples mention: that of
+// idExample returns an ID of the resource that the model's examples mention: that of
 // a field that refers to it. Outside the demo there is none for what changes records: low
 // IDs exist everywhere, and programs fill in examples and send them.
 func (d *describer) idExample(op *Operation, r *mapping.Resource) any {
@@ -62,7 +62,7 @@ func (d *describer) idExample(op *Operation, r *mapping.Resource) any {
 	return 1
 }
 
-// createExamples are a new record with every field that has an example, and the
+// createExamples returns a new record with every field that has an example, and the
 // same with elements for each array.
 func (d *describer) createExamples(r *mapping.Resource) openapi.Map[openapi.Example] {
 	plain := d.newExample(r, nil)
@@ -101,7 +101,7 @@ func updateExample(r *mapping.Resource) openapi.Map[any] {
 	return exampleOfFields(fields[max(0, len(fields)-1):], nil)
 }
 
-// formExamples are the example of a body that is no record; none where there is no example
+// formExamples returns the example of a body that is no record; none where there is no example
 // of the record that it names.
 func (d *describer) formExamples(op *Operation) openapi.Map[openapi.Example] {
 	fields, id := fieldsOf(op.form, always), d.idExample(op, nil)
@@ -111,7 +111,7 @@ func (d *describer) formExamples(op *Operation) openapi.Map[openapi.Example] {
 	return exampleOf(exampleOfFields(fields, id))
 }
 
-// exampleOfFields is an object of the fields that have an example; id is that of the primary ID.
+// exampleOfFields returns an object of the fields that have an example; id is that of the primary ID.
 func exampleOfFields(fields []*mapping.Field, id any) openapi.Map[any] {
 	members := openapi.Map[any]{}
 	for _, f := range fields {
@@ -125,7 +125,7 @@ func exampleOfFields(fields []*mapping.Field, id any) openapi.Map[any] {
 	return members
 }
 
-// exampleOf is a value as the only example; none where that is nil.
+// exampleOf returns a value as the only example; none where that is nil.
 func exampleOf(value any) openapi.Map[openapi.Example] {
 	if value == nil {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// typeName is a resource's name as the description writes types: order_line
+// typeName returns a resource's name as the description writes types: order_line
 // becomes OrderLine.
 func typeName(resource string) string {
 	var b strings.Builder
@@ -17,7 +17,7 @@ func typeName(resource string) string {
 	return b.String()
 }
 
-// plural is the plural of an English name.
+// plural returns the plural of an English name.
 func plural(name string) string {
 	switch {
 	case strings.HasSuffix(name, "y") && !strings.HasSuffix(name, "ay") && !strings.HasSuffix(name, "ey") && !strings.HasSuffix(name, "oy"):
@@ -29,12 +29,12 @@ func plural(name string) string {
 	}
 }
 
-// joined are the texts that there are, with a separator between.
+// joined returns the texts that are not empty, with a separator between.
 func joined(separator string, texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), separator)
 }
 
-// when is a text that is left out unless something holds.
+// when returns a text, or "" unless holds is true.
 func when(holds bool, text string) string {
 	if holds {
 		return text

@@ -13,7 +13,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// requestBody is what an operation reads. It is left out for GET, which nobody expects to
+// requestBody returns what an operation reads. It is left out for GET, which nobody expects to
 // have a body: the query takes the same fields.
 func (d *describer) requestBody(op *Operation) *openapi.RequestBody {
 	if op.form == nil || op.Method == http.MethodGet {
@@ -52,7 +52,7 @@ func (d *describer) requestBody(op *Operation) *openapi.RequestBody {
 	return &openapi.RequestBody{Required: !op.bodyOptional || op.callbackInBody, Content: openapi.Map[*openapi.MediaType]{{Name: jsonType, Value: media}}}
 }
 
-// severalSchema is the body of an operation that writes several records. Each record of an
+// severalSchema returns the schema of the body of an operation that writes several records. Each record of an
 // update has its id.
 func (d *describer) severalSchema(op *Operation, name string) *openapi.Schema {
 	return d.component(name, func() *openapi.Schema {
@@ -74,7 +74,7 @@ func (d *describer) severalSchema(op *Operation, name string) *openapi.Schema {
 	})
 }
 
-// receiver is the schema of the address of the callback's receiver.
+// receiver returns the schema of the address of the callback's receiver.
 func (d *describer) receiver() *openapi.Schema {
 	return d.component("WebhookURL", func() *openapi.Schema {
 		f := callbackField()
@@ -82,7 +82,7 @@ func (d *describer) receiver() *openapi.Schema {
 	})
 }
 
-// withField is a schema among the components with a required field before those that it has.
+// withField adds to the components a schema like of, with a required field before its own.
 func (d *describer) withField(name string, of *openapi.Schema, field string, schema func() *openapi.Schema) *openapi.Schema {
 	return d.component(name, func() *openapi.Schema {
 		plain, _ := d.doc.Components.Schemas.Get(strings.TrimPrefix(of.Ref, "#/components/schemas/"))
@@ -95,7 +95,7 @@ func (d *describer) withField(name string, of *openapi.Schema, field string, sch
 
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// aged are the headers of answers that may be from a copy.
+// aged returns the headers of answers that may be from a copy.
 func (d *describer) aged(names ...string) []string {
 	if !d.g.o.Offer.Copied {
 		return nil
@@ -103,7 +103,7 @@ func (d *describer) aged(names ...string) []string {
 	return names
 }
 
-// responses are the successful answer and all others.
+// responses returns the successful answer and all others.
 func (d *describer) responses(op *Operation) openapi.Map[*openapi.Response] {
 	var all openapi.Map[*openapi.Response]
 	a := op.about.answers
@@ -189,14 +189,14 @@ func (d *describer) acceptance(names ...string) *openapi.Response {
 	return d.json("Accepted: there is no result yet.", d.acknowledged("Accepted", http.StatusAccepted), names...)
 }
 
-// acknowledged is the schema of an answer with nothing but its status.
+// acknowledged returns the schema of an answer with nothing but its status.
 func (d *describer) acknowledged(name string, status int) *openapi.Schema {
 	return d.component(name, func() *openapi.Schema {
 		return object("successCode", &openapi.Schema{Type: openapi.Types{"integer"}, Format: "int32", Const: status})
 	})
 }
 
-// object is the schema of an object with one required member.
+// object returns the schema of an object with one required member.
 func object(name string, s *openapi.Schema) *openapi.Schema {
 	return &openapi.Schema{Type: openapi.Types{"object"}, Properties: openapi.Map[*openapi.Schema]{{Name: name, Value: s}}, Required: []string{name}}
 }
@@ -205,7 +205,7 @@ func tokenSchema() *openapi.Schema {
 	return object("token", &openapi.Schema{Type: openapi.Types{"string"}, Format: "uuid", Description: "Sent in the header token of every further call.", Examples: []any{"3f0e8a52-8c0e-4d7b-9d0f-2f1b1f3f8a11"}})
 }
 
-// recordAnswer is a record as a method is answered: with all its fields, unless some may be
+// recordAnswer returns the schema of a record as a method answers it: with all its fields, unless some may be
 // chosen.
 func (d *describer) recordAnswer(method string, a answers) *openapi.Schema {
 	switch {
@@ -222,7 +222,7 @@ func (d *describer) recordAnswer(method string, a answers) *openapi.Schema {
 	}
 }
 
-// data is the schema of an answer {"data": …}, among the components.
+// data returns the schema of an answer {"data": …}, one of the components.
 func (d *describer) data(name string, s *openapi.Schema) *openapi.Schema {
 	return d.component(name, func() *openapi.Schema { return object("data", s) })
 }

@@ -9,7 +9,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// parameters are those of path, query and headers. A parameter of the path is not listed
+// parameters returns the parameters of path, query and headers. A parameter of the path is not listed
 // again for the query.
 func (d *describer) parameters(op *Operation) []*openapi.Parameter {
 	var all []*openapi.Parameter
@@ -78,7 +78,7 @@ func (d *describer) names(op *Operation, p param) []string {
 	return slices.DeleteFunc(slices.Clone(p.choice), func(name string) bool { return !op.Endpoint.Resource.Field(name).In(d.arrays(arrayRead)) })
 }
 
-// sharedParameter is a parameter of the query, kept among the components where lists share it.
+// sharedParameter returns a parameter of the query, kept among the components where lists share it.
 func (d *describer) sharedParameter(op *Operation, p param) *openapi.Parameter {
 	q, name := d.queryParameter(op, p), strings.NewReplacer("[", ".", "]", "").Replace(p.Name)
 	field, _ := mapping.CutOperator(p.Name)
@@ -144,7 +144,7 @@ func (d *describer) queryParameter(op *Operation, p param) *openapi.Parameter {
 	return q
 }
 
-// listOf is a text of names with commas between, each with before in front of it. It is not
+// listOf returns the schema of a text of names with commas between, each with before in front of it. It is not
 // an array, because most generators of clients repeat the parameter for each element, which
 // is refused.
 func listOf(before string, names []string) *openapi.Schema {
@@ -156,7 +156,7 @@ func listOfAny(one string) *openapi.Schema {
 	return &openapi.Schema{Type: openapi.Types{"string"}, Pattern: "^" + one + "(," + one + ")*$"}
 }
 
-// anyOf are the values of a filter: a text with commas between, or an array where a value
+// anyOf returns the schema of the values of a filter: a text with commas between, or an array where a value
 // may hold a comma itself.
 func anyOf(s *openapi.Schema, p param) *openapi.Schema {
 	switch choices := p.Choices(); {
@@ -200,7 +200,7 @@ func (d *describer) describeFilter(q *openapi.Parameter, p param) {
 	}
 }
 
-// headerParameter is a header of a request, kept among the components.
+// headerParameter returns a header of a request, kept among the components.
 func (d *describer) headerParameter(name, description string, s openapi.Schema) *openapi.Parameter {
 	s.Type = openapi.Types{"string"}
 	keep(&d.doc.Components.Parameters, name, &openapi.Parameter{Name: name, In: "header", Description: description, Schema: &s})

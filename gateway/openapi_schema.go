@@ -21,7 +21,7 @@ const (
 
 func ptr[T any](v T) *T { return &v }
 
-// literal is the JSON value of a field's text in the model: an example, a
+// literal returns the JSON value of a field's text in the model: an example, a
 // default or one of the allowed values.
 func literal(f *mapping.Field, text string) any {
 	if number := jsontext.Value(text); (f.Type == mapping.Int4 || f.Type == mapping.Float8) && number.IsValid() {
@@ -30,7 +30,7 @@ func literal(f *mapping.Field, text string) any {
 	return text
 }
 
-// typed is the schema that follows from the datatype and the allowed values.
+// typed returns the schema that follows from the datatype and the allowed values.
 func typed(f *mapping.Field) *openapi.Schema {
 	s := &openapi.Schema{Type: openapi.Types{"string"}}
 	switch f.Type {
@@ -47,12 +47,12 @@ func typed(f *mapping.Field) *openapi.Schema {
 	return s
 }
 
-// idSchema is a primary ID.
+// idSchema returns the schema of a primary ID.
 func idSchema() *openapi.Schema {
 	return &openapi.Schema{Type: openapi.Types{"integer"}, Format: "int32", Minimum: ptr(1)}
 }
 
-// oneOf is a text that is one of these.
+// oneOf returns the schema of a text that is one of these.
 func oneOf(texts []string) *openapi.Schema {
 	s := &openapi.Schema{Type: openapi.Types{"string"}}
 	for _, text := range texts {
@@ -88,7 +88,7 @@ func (d *describer) restricted(s *openapi.Schema, f *mapping.Field) {
 	}
 }
 
-// fieldText is a field's description with the rules that a schema cannot express.
+// fieldText returns a field's description with the rules that a schema cannot express.
 func fieldText(f *mapping.Field) string {
 	return joined(" ", f.Description,
 		when(f.Unique && f.UniquePer == "", "No two records share a value."),
@@ -142,7 +142,7 @@ func fieldsOf(r *mapping.Resource, holds func(*mapping.Field) bool) (all []*mapp
 	return all
 }
 
-// fieldsSchema is an object of fields, of which some are required.
+// fieldsSchema returns the schema of an object of fields, of which some are required.
 func fieldsSchema(description string, fields []*mapping.Field, schema func(*mapping.Field) *openapi.Schema, required func(*mapping.Field) bool) *openapi.Schema {
 	s := &openapi.Schema{Type: openapi.Types{"object"}, Description: description}
 	for _, f := range fields {
@@ -159,8 +159,8 @@ func always(*mapping.Field) bool       { return true }
 func never(*mapping.Field) bool        { return false }
 func isRequired(f *mapping.Field) bool { return f.Required }
 
-// recordSchema is a record as it is answered: no field is required, because fields= may
-// leave it out; any field but the id and the flags may be null.
+// recordSchema returns the schema of a record in answers: no field is required, because fields=
+// may leave it out; any field but the id and the flags may be null.
 func (d *describer) recordSchema(r *mapping.Resource) *openapi.Schema {
 	return d.component(typeName(r.Name), func() *openapi.Schema {
 		fields := fieldsOf(r, func(f *mapping.Field) bool { return f.In(d.arrays(arrayRead)) })
@@ -168,7 +168,7 @@ func (d *describer) recordSchema(r *mapping.Resource) *openapi.Schema {
 	})
 }
 
-// wholeRecord is a record that is answered with these fields: all but arrays, and in lists all but
+// wholeRecord returns the schema of a record that is answered with these fields: all but arrays, and in lists all but
 // binary data. It repeats the schemas of the fields, since most generators do not read what one schema
 // requires of another; only recordSchema has their descriptions.
 func (d *describer) wholeRecord(r *mapping.Resource, positions []int) *openapi.Schema {
@@ -187,7 +187,7 @@ func (d *describer) wholeRecord(r *mapping.Resource, positions []int) *openapi.S
 	})
 }
 
-// answered is a field as it is answered.
+// answered returns the schema of a field in answers.
 func (d *describer) answered(f *mapping.Field) *openapi.Schema {
 	if f.Type == mapping.Array {
 		return &openapi.Schema{
@@ -230,7 +230,7 @@ func changeable(r *mapping.Resource, f *mapping.Field) bool {
 	return !f.Readonly && !f.Primary && !f.Immutable && f.Withheld&mapping.InUpdates == 0 && f.Type != mapping.Array && !ruled
 }
 
-// createSchema is the body of a create, or an element of one with a parent.
+// createSchema returns the schema of the body of a create, or an element of one with a parent.
 func (d *describer) createSchema(r *mapping.Resource, parent *mapping.Field, name string) *openapi.Schema {
 	return d.component(name, func() *openapi.Schema {
 		fields := fieldsOf(r, func(f *mapping.Field) bool { return d.creatable(f, parent) })
@@ -246,7 +246,7 @@ func (d *describer) createSchema(r *mapping.Resource, parent *mapping.Field, nam
 	})
 }
 
-// updateSchema is the body of an update: without what cannot be changed by it.
+// updateSchema returns the schema of the body of an update, without fields that it cannot change.
 func (d *describer) updateSchema(r *mapping.Resource) *openapi.Schema {
 	return d.component(typeName(r.Name)+"Update", func() *openapi.Schema {
 		fields := fieldsOf(r, func(f *mapping.Field) bool { return changeable(r, f) })
@@ -256,7 +256,7 @@ func (d *describer) updateSchema(r *mapping.Resource) *openapi.Schema {
 	})
 }
 
-// sent is the schema of a field in requests.
+// sent returns the schema of a field in requests.
 func (d *describer) sent(r *mapping.Resource, f *mapping.Field) *openapi.Schema {
 	if f.Type == mapping.Array {
 		target := f.Target()
@@ -277,7 +277,7 @@ func (d *describer) sent(r *mapping.Resource, f *mapping.Field) *openapi.Schema 
 	return s
 }
 
-// formSchema is the body of an endpoint that is no resource.
+// formSchema returns the schema of the body of an endpoint that is no resource.
 func (d *describer) formSchema(form *mapping.Resource, name string) *openapi.Schema {
 	return d.component(name, func() *openapi.Schema {
 		s := fieldsSchema("", fieldsOf(form, always), d.formField, isRequired)
@@ -296,7 +296,7 @@ func (d *describer) formField(f *mapping.Field) *openapi.Schema {
 	return s
 }
 
-// dataSchema is the schema of a Go value, by its JSON names. The tags doc and example describe
+// dataSchema returns the schema of a Go value, by its JSON names. The tags doc and example describe
 // it, pattern and format restrict a text, min is the least number or the fewest elements;
 // may:"lack" marks an optional member.
 func dataSchema(t reflect.Type) *openapi.Schema {
@@ -328,7 +328,7 @@ func dataSchema(t reflect.Type) *openapi.Schema {
 	}
 }
 
-// structSchema is the schema of an object.
+// structSchema returns the schema of an object.
 func structSchema(t reflect.Type) *openapi.Schema {
 	s := &openapi.Schema{Type: openapi.Types{"object"}}
 	for i := range t.NumField() {

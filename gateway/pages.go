@@ -7,7 +7,7 @@ import (
 	"frontdesk/gateway/testpage"
 )
 
-// pageRoutes are the pages for people and their assets: open to everybody, in no
+// pageRoutes adds the pages for people and their assets: open to everybody, in no
 // allowlist, and not JSON. A resource of the same name takes precedence over a page.
 func (g *Gateway) pageRoutes(r *routes) {
 	for _, page := range testpage.Pages(testpage.Options{
@@ -75,7 +75,7 @@ func (g *Gateway) showPage(x *Exchange, page *testpage.Page) {
 	x.answer(http.StatusOK, page.Type, func(dst []byte) []byte { return append(dst, body...) })
 }
 
-// pathOf is the path of a request's target.
+// pathOf returns the path of a request's target.
 func pathOf(target []byte) []byte {
 	path, _, _ := bytes.Cut(target, []byte{'?'})
 	return path

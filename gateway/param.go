@@ -51,7 +51,7 @@ func worded(params ...param) []param {
 	return params
 }
 
-// idParam is the primary ID in the query.
+// idParam returns the parameter of the primary ID in the query.
 func idParam(what string) param {
 	return param{Field: mapping.Field{Name: "id", Type: mapping.Int4, Primary: true, Description: "Primary ID of the " + what + "."}, min: 1, of: what}
 }

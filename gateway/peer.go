@@ -25,7 +25,7 @@ type Certificate struct {
 	Until  time.Time // its last moment
 }
 
-// addressOf is the IP address of a connection's other end.
+// addressOf returns the IP address of a connection's other end.
 func addressOf(a net.Addr) string {
 	if tcp, ok := a.(*net.TCPAddr); ok {
 		return tcp.IP.String()
@@ -33,7 +33,7 @@ func addressOf(a net.Addr) string {
 	return net.IPv4zero.String()
 }
 
-// certificateOf is the verified certificate that a client proved to hold in the
+// certificateOf returns the verified certificate that a client proved to hold in the
 // handshake.
 func certificateOf(c net.Conn) *Certificate {
 	secure, ok := c.(*tls.Conn)
@@ -48,7 +48,7 @@ func certificateOf(c net.Conn) *Certificate {
 	return &Certificate{SHA256: sha256.Sum256(shown.Raw), Until: shown.NotAfter}
 }
 
-// clientAddress is the address that a request comes from: the peer's or, if that is a
+// clientAddress returns the address that a request comes from: the peer's or, if that is a
 // trusted proxy, the nearest one in X-Forwarded-For that is not a trusted proxy.
 // Addresses further left could be invented by anybody. It is "" if the proxy's header
 // cannot be read: the unknown client must not be treated as the proxy itself.

@@ -48,7 +48,7 @@ func (x *Exchange) within(a auth.Addresses) bool {
 	return err == nil && a.Hold(address)
 }
 
-// shown is the digest of the caller's certificate; nil if it has none, or if it has
+// shown returns the digest of the caller's certificate; nil if it has none, or if it has
 // expired since the connection began.
 func (x *Exchange) shown() *[32]byte {
 	c := x.peer.Certificate

@@ -14,7 +14,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// recordRoutes are the operations that every resource has.
+// recordRoutes adds the operations that every resource has.
 func (g *Gateway) recordRoutes(r *routes, resource *mapping.Resource) {
 	if !slices.ContainsFunc(mapping.RecordOperations(), func(op mapping.Scope) bool { return g.o.Offer.Has(resource, op) }) {
 		return
@@ -230,7 +230,7 @@ func checkIdempotencyKey(x *Exchange) error {
 // write does the write of a request. It returns the record; a deleted one is the zero Record.
 type write func(ctx context.Context, x *Exchange, w backend.Write) (mapping.Record, error)
 
-// idempotently is the stage that does a write, and answers what render makes of its record. Under
+// idempotently returns the stage that does a write, and answers what render makes of its record. Under
 // the request's Idempotency-Key, or the key of the job whose work it is, a repetition gets the same
 // answer.
 func (g *Gateway) idempotently(do write, render func(mapping.Record) []byte) stage {

@@ -136,7 +136,7 @@ func (x *Exchange) answerPageHTML(status int, page []byte) {
 	x.answer(status, htmlType, func(dst []byte) []byte { return append(dst, page...) })
 }
 
-// keptAnswer is what is stored under an idempotency key: a line with the entity tag and
+// keptAnswer returns what is stored under an idempotency key: a line with the entity tag and
 // the Location, if any, and the body.
 func (g *Gateway) keptAnswer(location string, rec mapping.Record) []byte {
 	return appendRecord([]byte(g.etag(rec)+" "+location+"\n"), rec, rec.Resource.RecordFields())
@@ -160,7 +160,7 @@ func (x *Exchange) answerKept(kept []byte) {
 	x.answer(status, jsonType, func(dst []byte) []byte { return append(dst, body...) })
 }
 
-// etag is the entity tag of a record: it changes with any change of the record or of the
+// etag returns the entity tag of a record: it changes with any change of the record or of the
 // model, and is "" if the backend does not know. The version alone is not enough: after a
 // restore of an older state it repeats numbers that clients have seen, so modified_at is
 // part of the tag, unless it may reveal a change that the api_key does not see. A backend without

@@ -108,7 +108,7 @@ func (r *routes) operations(yield func(*Operation) bool) {
 	}
 }
 
-// all are the endpoints, with those of pages.
+// all returns all endpoints, also those of pages.
 func (r *routes) all() []*Endpoint {
 	all := slices.Clone(r.ordered)
 	for _, path := range slices.Sorted(maps.Keys(r.endpoints)) {
@@ -119,7 +119,7 @@ func (r *routes) all() []*Endpoint {
 	return all
 }
 
-// methods are those of an endpoint at its own path: GET of a resource is one record, too.
+// methods returns the methods of an endpoint at its own path: GET of a resource is one record, too.
 func (e *Endpoint) methods() []string {
 	methods := slices.Sorted(maps.Keys(e.list))
 	if e.Resource != nil && e.item[http.MethodGet] != nil && e.list[http.MethodGet] == nil {
@@ -191,7 +191,7 @@ func (r *routes) register(e *Endpoint, method string, op *Operation) {
 	op.scopes = append([]mapping.Scope{mapping.Scope(method + " " + trimStar(e.Path)), mapping.Scope(trimStar(e.Path))}, op.scopes...)
 }
 
-// first is the first operation of a method, of those that share a Number.
+// first returns the first operation of a method, of those that share a Number.
 func (e *Endpoint) first(method string) *Operation {
 	for _, op := range e.all {
 		if op.Method == method {
@@ -213,7 +213,7 @@ type Grant struct {
 	Path   string `json:"path" example:"/order"`
 }
 
-// String is the entry of an allowlist that grants only this: GET /order.
+// String returns the entry of an allowlist that grants only this: GET /order.
 func (g Grant) String() string { return g.Method + " " + g.Path }
 
 // newRoutes builds the table of all endpoints; without pages if whole is the table of the whole model.

@@ -27,7 +27,7 @@ type ServerOptions struct {
 	Current func() (*Gateway, fasthttp.RequestHandler)
 }
 
-// Server is a gateway behind a listener.
+// Server serves the current gateway on a listener.
 type Server struct {
 	o       ServerOptions
 	app     *fiber.App

@@ -66,7 +66,7 @@ func (x *Exchange) endTrace() {
 	x.span.SetAttributes(attributes...)
 }
 
-// traceID is the trace that an exchange belongs to, "" where there is none.
+// traceID returns the trace that an exchange belongs to, "" where there is none.
 func (x *Exchange) traceID() string {
 	if x.span == nil {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// utilityRoutes are the endpoints that are not a resource.
+// utilityRoutes adds the endpoints that are not a resource.
 func (g *Gateway) utilityRoutes(r *routes) {
 	r.on(r.add("/util/environment", nil), "GET", &Operation{
 		params: []param{named("username", "A user name, repeated in the answer.", "demo").must()}, serve: served(g.environment),
@@ -54,7 +54,7 @@ func (g *Gateway) utilityRoutes(r *routes) {
 // serviceModule groups what has to do with the service itself.
 const serviceModule = "service"
 
-// moduleOf is the module of a resource, "" if there is no resource of that name.
+// moduleOf returns the module of a resource, "" if there is no resource of that name.
 func moduleOf(model *mapping.Model, resource string) string {
 	if r := model.Resource(resource); r != nil {
 		return r.Module
@@ -113,7 +113,7 @@ type modelAnswer struct {
 	Operations []deprecatedOperation `json:"deprecated_operations,omitempty" doc:"Those of its operations that are going away."`
 }
 
-// textOrNull is a text in JSON, null if it is empty.
+// textOrNull returns a text, or nil if it is empty: null in JSON.
 func textOrNull(s string) any {
 	if s == "" {
 		return nil
@@ -223,7 +223,7 @@ func (g *Gateway) employeeEmail(ctx context.Context, x *Exchange) error {
 	return nil
 }
 
-// indexes are the places of fields in a record.
+// indexes returns the places of fields in a record.
 func indexes(r *mapping.Resource, names []string) (all []int) {
 	for _, name := range names {
 		all = append(all, r.Field(name).Index)

@@ -90,7 +90,7 @@ func (g *Gateway) publishStop(ctx context.Context, x *Exchange, w backend.Write)
 	return g.backend.PublishStop(ctx, x.user().Client, x.ID, w)
 }
 
-// plateForm is the body of /updatelicenseplate: the vehicle and its new plate, with the
+// plateForm returns the form of the body of /updatelicenseplate: the vehicle and its new plate, with the
 // length that the model allows. The plate's valid forms depend on the vehicle's country,
 // which only the backend knows.
 func (g *Gateway) plateForm() *mapping.Resource {

@@ -78,7 +78,7 @@ func Open(o Options) (*Client, error) {
 	return &Client{client, open}, nil
 }
 
-// probeName is the key that Ready writes. In a cluster each probe reaches one of its servers.
+// probeName returns the key that Ready writes. In a cluster each probe reaches one of its servers.
 func probeName() string { return "frontdesk:probe:" + rand.Text()[:1] }
 
 // probeLife is how long the server keeps what a probe wrote.
@@ -159,7 +159,7 @@ func onceMore(attempts int, _ rueidis.Completed, _ error) time.Duration {
 	return 0
 }
 
-// authorities are those of the system, and those of a PEM file.
+// authorities returns the certificate authorities of the system and those of a PEM file.
 func authorities(file string) (*x509.CertPool, error) {
 	all, err := x509.SystemCertPool()
 	if err != nil {

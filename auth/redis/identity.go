@@ -14,7 +14,7 @@ const (
 	identityLife = 24 * time.Hour
 )
 
-// Identity is a random name in the database. All gateways that use the same database of
+// Identity returns a random name in the database. All gateways that use the same database of
 // the same server read the same name, whatever address they use, also after a fail-over;
 // others read another name. The first gateway that asks draws it.
 func (c *Client) Identity(ctx context.Context) (string, error) {

@@ -27,7 +27,7 @@ func Compress(raw []byte) Content {
 	return Content{plain: raw, gz: b.Bytes(), Sum: hex.EncodeToString(sum[:12])}
 }
 
-// Encoded is the body in the best encoding that an Accept-Encoding header takes, and the name
+// Encoded returns the body in the best encoding that an Accept-Encoding header takes, and the name
 // of that encoding, "" for none. Nobody may change the bytes.
 func (c Content) Encoded(accept string) ([]byte, string) {
 	if Takes(accept, "gzip") {

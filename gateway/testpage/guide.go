@@ -36,7 +36,7 @@ const (
 	tutorialKey  = "11111111-1111-4111-8111-111111111111"
 )
 
-// guideText is the tutorial, the details, and the page of generators as one text, with the address of this
+// guideText returns the tutorial, the details, and the page of generators as one text, with the address of this
 // installation, and without the parts that need a checkout.
 func (s site) guideText() string {
 	_, tutorial, _ := strings.Cut(served(docs.Integrators), "\n") // the page has a title of its own
@@ -59,7 +59,7 @@ func (s site) guideText() string {
 	return strings.NewReplacer(replaced...).Replace(tutorial + "\n\n" + below(docs.Interface) + "\n\n" + programs)
 }
 
-// markdown is the guide as its source, without links that lead out of it.
+// markdown returns the guide as its source, without links that lead out of it.
 func (s site) markdown() string {
 	return "# The guide\n" + foreignMarkdown.ReplaceAllString(s.guideText(), "$1")
 }
@@ -67,7 +67,7 @@ func (s site) markdown() string {
 // foreignMarkdown is foreignLink in the source.
 var foreignMarkdown = regexp.MustCompile(`\[([^\]\n]+)\]\([^#)\n][^)\n]*\)`)
 
-// served is a text without the parts that need a checkout, and with their replacements.
+// served returns a text without the parts that need a checkout, and with their replacements.
 func served(text string) string {
 	return servedOnly.ReplaceAllString(checkoutOnly.ReplaceAllString(text, ""), "$1")
 }

@@ -154,7 +154,7 @@ func (s site) page(at, name, root string) *Page {
 	return &Page{Path: at, Type: "text/html; charset=utf-8", Policy: policy, build: build}
 }
 
-// text is a page without markup.
+// text returns a page without markup.
 func (s site) text(at, kind string, write func() string) *Page {
 	return &Page{Path: at, Type: kind + "; charset=utf-8", build: sync.OnceValue(func() Content { return Compress([]byte(write())) })}
 }

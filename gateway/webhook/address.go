@@ -93,7 +93,7 @@ func invalid(raw, validation string) *mapping.Error {
 	return mapping.Fail(mapping.ValidationFailed, mapping.Literal(addressField), raw, mapping.Literal(validation))
 }
 
-// portWords are the ports that a callback may have.
+// portWords returns the ports that a callback may have.
 func (r Rules) portWords() string {
 	ports := []string{strconv.Itoa(defaultPort)}
 	for _, p := range r.Ports {

@@ -29,7 +29,7 @@ const (
 	ErrConnect   = "connect"      // no connection, or not in time
 	ErrTLS       = "tls"          // no common TLS, or a certificate that does not hold
 	ErrTimeout   = "timeout"      // no answer in the time of a call
-	ErrAnswer    = "answer"       // the connection ended, or what came was not HTTP
+	ErrAnswer    = "answer"       // the connection ended, or the answer was not HTTP
 	ErrRedirect  = "redirect"     // 3xx, which is not followed
 	ErrStatus    = "status"       // any other status but 2xx
 	ErrCancelled = "cancelled"    // not tried: the context of the call ended
@@ -167,7 +167,7 @@ const (
 	wordGone      = "gone" // 410: the receiver wants no more calls
 )
 
-// Word is the outcome in a word.
+// Word returns what the outcome is in a word.
 func (o Outcome) Word() string {
 	switch {
 	case o.Delivered():
@@ -179,12 +179,12 @@ func (o Outcome) Word() string {
 	}
 }
 
-// Words are all that an outcome can be in a word.
+// Words returns all words for outcomes.
 func Words() []string {
 	return slices.Concat([]string{wordDelivered, wordGone}, Problems(), []string{ErrCancelled, ErrOpen, ErrBusy})
 }
 
-// Problems are all that the Error of a Try can be, but for "".
+// Problems returns all values of the Error of a Try, except "".
 func Problems() []string {
 	return []string{ErrAddress, ErrSecret, ErrResolve, ErrConnect, ErrTLS, ErrTimeout, ErrAnswer, ErrRedirect, ErrStatus}
 }

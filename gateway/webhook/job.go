@@ -149,7 +149,7 @@ func (j Job) pause(cause string) (Pause, bool) {
 	return j.Pauses[i], true
 }
 
-// Taken is how many bytes of the space of results the job takes: first what is reserved
+// Taken returns how many bytes of the space of results the job takes: first what is reserved
 // for the result, and the data of its work; then the result.
 func (j Job) Taken() int64 {
 	switch {

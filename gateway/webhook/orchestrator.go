@@ -158,7 +158,7 @@ func (o *Orchestrator) Close() error {
 	return nil
 }
 
-// able is the highest Needs that this process can meet.
+// able returns the highest Needs that this process can meet.
 func (o *Orchestrator) able() Needs { return Needs{Format: Format, Model: o.Model} }
 
 // needs returns what the work of an owner needs.

@@ -25,7 +25,7 @@ const (
 	Spent                 // a result that was fetched, and is deleted when others need the room
 )
 
-// String is what operators call the stage.
+// String returns what operators call the stage.
 func (s Stage) String() string { return [...]string{"reserved", "kept", "spent"}[s] }
 
 // Stages returns all stages.

@@ -207,7 +207,7 @@ func (o *Orchestrator) patience(j Job, err error, took time.Duration) (cause str
 	}
 }
 
-// resultName is the name of the file that the present claim of a job writes. No two
+// resultName returns the name of the file that the present claim of a job writes. No two
 // claims share one, so that a worker that has lost its job without knowing it does not
 // overwrite the result of another one; only the store says which file is the job's.
 func resultName(j Job) string { return j.ID + "." + strconv.Itoa(j.Term) }

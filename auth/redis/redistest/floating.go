@@ -35,7 +35,7 @@ func Float(t testing.TB, to *Redis) *Floating {
 	return f
 }
 
-// URL is the address, as sessions.store has it.
+// URL returns the address, as sessions.store has it.
 func (f *Floating) URL() string { return "redis://" + f.listener.Addr().String() }
 
 // Move leads new connections to another server.

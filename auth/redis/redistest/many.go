@@ -86,7 +86,7 @@ func (r *Redis) awaitCluster() {
 	}
 }
 
-// client is a connection to this very server, be it a sentinel or part of a cluster.
+// client returns a connection to this very server, be it a sentinel or part of a cluster.
 func (r *Redis) client() rueidis.Client {
 	r.t.Helper()
 	c, err := rueidis.NewClient(rueidis.ClientOption{

@@ -49,10 +49,10 @@ func start(t testing.TB, args func(port string) []string, ready string) *Redis {
 	return r
 }
 
-// Port is where the server listens.
+// Port returns where the server listens.
 func (r *Redis) Port() int { return r.port }
 
-// URL is the server's address, as sessions.store has it.
+// URL returns the server's address, as sessions.store has it.
 func (r *Redis) URL() string { return fmt.Sprintf("redis://127.0.0.1:%d", r.port) }
 
 // Kill takes the server away as a power cut would. One that is gone stays gone.

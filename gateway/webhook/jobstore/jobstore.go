@@ -39,7 +39,7 @@ func Open(ctx context.Context, db sqlrecord.DB) (*Store, error) {
 // How result columns are read.
 var number, words, octets = sqlrecord.Number, sqlrecord.Words, sqlrecord.Octets
 
-// moment is a moment as an argument.
+// moment returns a moment as an argument of a statement.
 func moment(t time.Time) mapping.Value {
 	if t.IsZero() {
 		return mapping.IntValue(0)
@@ -140,7 +140,7 @@ func (s *Store) documents(ctx context.Context, c sqlrecord.Conn, sql string, arg
 	})
 }
 
-// parse is the job of a document.
+// parse returns the job of a document.
 func parse(document string) (j webhook.Job, err error) {
 	if err = json.Unmarshal([]byte(document), &j); err != nil {
 		err = fmt.Errorf("document of a callback job: %w", err)

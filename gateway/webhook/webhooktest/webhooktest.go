@@ -116,7 +116,7 @@ func (a *Authority) Serve(t testing.TB, host string, handler http.Handler, tune 
 	return s
 }
 
-// Port is the port that a server listens on.
+// Port returns the port that a server listens on.
 func Port(t testing.TB, s *httptest.Server) uint16 {
 	t.Helper()
 	u, err := url.Parse(s.URL)
