@@ -34,7 +34,7 @@ type opened struct {
 
 // load reads the configuration. What is wrong with api_keys keeps nobody from the records.
 func (a administration) load(p desk.Program) (*config.Config, error) {
-	return desk.LoadBeside(p, a.Config, func(problem strictyaml.Problem) bool {
+	return desk.LoadPartly(p, a.Config, func(problem strictyaml.Problem) bool {
 		ofKeys := func(section string) bool { return strings.HasPrefix(problem.Path, section) }
 		return problem.File != a.Config || slices.ContainsFunc([]string{"api_keys", "expect", "include"}, ofKeys)
 	})
@@ -60,9 +60,9 @@ func (a administration) open(p desk.Program) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = desk.WithSpare(file, func() (err error) {
+	err = desk.WithReserve(file, func() (err error) {
 		o.Store, err = reference.Open(p.Ctx, reference.Options{
-			DSN: string(c.Backend.DSN), Model: model, Hasher: auth.NewHasher(), Now: time.Now, Readers: 1, Log: zap.NewNop(), Spare: desk.ReleaseSpare(file),
+			DSN: string(c.Backend.DSN), Model: model, Hasher: auth.NewHasher(), Now: time.Now, Readers: 1, Log: zap.NewNop(), Spare: desk.ReleaseReserve(file),
 		})
 		return err
 	})

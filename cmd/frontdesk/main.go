@@ -95,7 +95,7 @@ func (v versionCommand) Run(p desk.Program) error {
 		table.Row("committed", facts.Time)
 	}
 	table.Row("built with", facts.Go+" for "+facts.Platform)
-	for _, module := range desk.ToldModules {
+	for _, module := range desk.ShownModules {
 		if version, ok := facts.Modules[module]; ok {
 			table.Row(module, version)
 		}

@@ -132,7 +132,7 @@ func (h healthcheckCommand) listener(p desk.Program) (*running, error) {
 	if h.Config == "" {
 		return nil, desk.Misused("expected --config FILE, or --ops HOST:PORT")
 	}
-	c, err := desk.LoadBeside(p, h.Config, func(problem strictyaml.Problem) bool {
+	c, err := desk.LoadPartly(p, h.Config, func(problem strictyaml.Problem) bool {
 		return problem.File != h.Config || problem.Path != "" && !strings.HasPrefix(problem.Path, "ops")
 	})
 	if err != nil {

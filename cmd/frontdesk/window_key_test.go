@@ -73,7 +73,7 @@ func TestKeyPageIsTheLog(t *testing.T) {
 		for _, name := range []string{"full", "orders"} {
 			key := page(d, "key", name).Key
 			require.True(t, key.Whole)
-			require.Empty(t, key.Beyond)
+			require.Empty(t, key.Ungranted)
 			file, _, _ := strings.Cut(key.Allow[0].At, ":")
 			code, stdout, stderr := cli("", "allow", "learn", "--config", file, "--key", name, log)
 			require.Equal(t, 0, code, stderr)

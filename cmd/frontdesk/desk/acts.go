@@ -13,14 +13,14 @@ import (
 // actsShown is how many acts the operators' page shows.
 const actsShown = 100
 
-// acts are the latest that people did by requests.
+// acts are the latest changes of accounts and sessions that people made by requests.
 type acts struct {
 	*basis
 	mu     sync.Mutex
 	latest []act // oldest first
 }
 
-// act is something that somebody did, as the operators' page has it. It has no secret in it.
+// act is one of them, as the operators' page shows it. It holds no secret.
 type act struct {
 	At      time.Time `json:"at"`
 	What    string    `json:"what"`
@@ -42,7 +42,7 @@ func (k *acts) note(did gateway.Act) {
 	k.latest = append(k.latest[max(0, len(k.latest)-actsShown+1):], a)
 }
 
-// newestFirst are the acts for a page.
+// newestFirst returns the acts for a page.
 func (k *acts) newestFirst() []act {
 	k.mu.Lock()
 	defer k.mu.Unlock()

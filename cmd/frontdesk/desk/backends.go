@@ -31,14 +31,14 @@ const ReferenceDriver = "reference"
 // driver is a backend that is built in.
 type driver struct {
 	open func(*System, opening) error
-	// judge looks at a mapping sheet before anything is opened; nil where there is none.
+	// judge checks a mapping sheet before anything is opened; nil for a driver without a sheet.
 	judge func(*sheet.Sheet) error
-	// exports, until, distant and tells are what it can do, known before it is open; see backend.Offer.
+	// exports, until, distant and feeds are the driver's abilities, known before it is open; see backend.Offer.
 	exports, until, distant bool
 	feeds                   func(*mapping.Resource) backend.Feed
 }
 
-// drivers are those of the program, as backend.driver names them.
+// drivers returns the drivers of the program by the names that backend.driver takes.
 func drivers() map[string]driver {
 	return map[string]driver{
 		ReferenceDriver: {open: (*System).openReference, exports: true, until: true, feeds: (*reference.Store)(nil).Feed},
@@ -47,7 +47,7 @@ func drivers() map[string]driver {
 	}
 }
 
-// opening is what a driver is opened with.
+// opening holds what a driver needs to open.
 type opening struct {
 	ctx    context.Context
 	config *config.Config
@@ -64,18 +64,18 @@ type System struct {
 	driver   backend.Driver
 	accounts auth.Accounts
 	model    *mapping.Model
-	whole    *mapping.Model // of which a sheet may have a part
-	// own is where the gateway keeps tables of its own: callback jobs, and beside
-	// a system that is not ours also IDs and answers.
+	whole    *mapping.Model // the model of the configuration; with a sheet, model is the part that the sheet maps
+	// Own is where the gateway keeps tables of its own: callback jobs and, for a mapped
+	// system, IDs and idempotency answers.
 	Own *OwnDatabase
-	// untilLag returns how far the until of lists stays behind writes that are under way; nil if
-	// no write outlives a list.
+	// untilLag returns by how much the until of lists lags behind the clock because writes are under
+	// way; nil if no write outlives a list.
 	untilLag func(context.Context) (time.Duration, error)
-	// changes tells how many changes are kept, and what they are told up to; nil where none are.
+	// changes returns how many changes are kept, and up to when they are reported; nil where none are kept.
 	changes ChangesState
-	// follower looks for the changes of a mapped system; nil where none are told.
+	// follower looks for the changes of a mapped system; nil where none are reported.
 	follower *follow.Follower
-	// loginsAtOnce is how many may be verified at once.
+	// loginsAtOnce is how many logins may be verified at once.
 	loginsAtOnce int
 	releases
 }
@@ -113,7 +113,7 @@ func (s *System) openReference(o opening) error {
 	c := o.config
 	file := DatabaseFileOf(c)
 	var store *reference.Store
-	err := WithSpare(file, func() (err error) {
+	err := WithReserve(file, func() (err error) {
 		store, err = reference.Open(o.ctx, reference.Options{
 			DSN: string(c.Backend.DSN), Model: s.model, Hasher: o.hasher, Now: time.Now, LockWait: lockWait(c), Log: o.log,
 			KeepChanges: c.Changes.Keep,
@@ -132,8 +132,8 @@ func (s *System) openReference(o opening) error {
 	return nil
 }
 
-// lockWait is how long a statement waits for a lock. A call may take longer, so that it can report
-// a row that stays locked.
+// lockWait is how long a statement waits for a lock. It is shorter than the deadline of a call, so that
+// the call can still report that a row is locked.
 func lockWait(c *config.Config) time.Duration {
 	return min(legacy.DefaultLockWait, c.Backend.Timeout/3)
 }
@@ -164,7 +164,7 @@ func bySheet(open func(*System, opening, *sheet.Sheet, *idstore.Store) error) fu
 		if _, err := ownFile(sh); err != nil {
 			return err
 		}
-		if err := s.openOwn(o, databaseBeside(sh)); err != nil {
+		if err := s.openOwn(o, sheetDatabase(sh)); err != nil {
 			return err
 		}
 		kept, err := openStore(o.ctx, sh, s.Own, o.log)
@@ -175,8 +175,8 @@ func bySheet(open func(*System, opening, *sheet.Sheet, *idstore.Store) error) fu
 	}
 }
 
-// connectPatience is how long a vendor's database may take to answer at the start. Nothing is
-// migrated in it.
+// connectPatience is how long a vendor's database may take to answer at the start. It can be short,
+// since frontdesk migrates nothing there.
 const connectPatience = 30 * time.Second
 
 func (s *System) openLegacy(o opening, sh *sheet.Sheet, kept *idstore.Store) error {
@@ -217,8 +217,8 @@ func (s *System) openRemote(o opening, sh *sheet.Sheet, kept *idstore.Store) err
 	return nil
 }
 
-// LoadSheet reads a mapping sheet and judges it against the model, and the zone in
-// which clients' dates begin, nil where that is not known.
+// LoadSheet reads a mapping sheet and judges it against the model and the time zone of
+// clients' dates, which is nil where it is not known.
 func LoadSheet(file string, model *mapping.Model, zone *time.Location) (*sheet.Sheet, error) {
 	return sheet.Load(file, model, sheet.Options{RuleFields: RuleFields, Zone: zone})
 }
@@ -232,15 +232,15 @@ func sheetOf(c *config.Config) (*sheet.Sheet, error) {
 	return LoadSheet(c.Backend.Sheet, model, c.Server.TimeZone.Location)
 }
 
-// RuleFields tells sheets what rules work with.
+// RuleFields returns the fields that a rule works with; sheets are judged by them.
 func RuleFields(rule string) []string {
 	fields, _ := backend.RuleFields(rule)
 	return fields
 }
 
-// openFile opens a SQLite database, on a full disk too.
+// openFile opens a SQLite database, even on a full disk.
 func openFile(file string, o sqlrecord.Options) (db sqlrecord.DB, err error) {
-	err = WithSpare(file, func() error {
+	err = WithReserve(file, func() error {
 		db, err = sqlrecord.OpenSQLite(file, o)
 		return err
 	})

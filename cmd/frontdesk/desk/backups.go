@@ -9,25 +9,25 @@ import (
 	"time"
 )
 
-// backups is when the newest of the files of ops.backups was written. It is looked at beside all else,
-// since their disk may hang.
+// backups knows when the newest of the files of ops.backups was written. A goroutine of its own looks at
+// the files, since their disk may hang.
 type backups struct {
 	patterns []string
-	newest   atomic.Pointer[time.Time] // zero where there is none; nil before the first look
+	newest   atomic.Pointer[time.Time] // the zero time if there is no file; nil before the first look
 }
 
 const (
 	// BackupsEvery is how often the files of ops.backups are looked at.
 	BackupsEvery = time.Minute
-	// backupOld is how old the newest backup is when it is told: a nightly one has a day, and two hours
-	// to be made.
+	// backupOld is the age from which the newest backup is reported as old: the next nightly one is due
+	// after a day, and may take two hours.
 	backupOld = 26 * time.Hour
 )
 
 func (b *backups) look() {
 	newest := time.Time{}
 	for _, pattern := range b.patterns {
-		files, _ := filepath.Glob(pattern) // which the configuration has judged
+		files, _ := filepath.Glob(pattern) // the configuration has judged the patterns
 		for _, file := range files {
 			if info, err := os.Stat(file); err == nil && info.ModTime().After(newest) {
 				newest = info.ModTime()
@@ -37,14 +37,14 @@ func (b *backups) look() {
 	b.newest.Store(&newest)
 }
 
-// watchBackups looks at them until ctx ends, where there are any.
+// watchBackups looks at the backups until ctx ends, if ops.backups names any.
 func (h *Desk) watchBackups(ctx context.Context) {
 	if len(h.backups.patterns) > 0 {
 		every(ctx, h.after, BackupsEvery, h.backups.look)
 	}
 }
 
-// judgeBackups tells that the newest backup is old, or that there is none.
+// judgeBackups reports that the newest backup is old, or that there is none.
 func (h *Desk) judgeBackups(now *Health) {
 	newest := h.backups.newest.Load()
 	switch {

@@ -6,16 +6,16 @@ import (
 	"frontdesk/gateway"
 )
 
-// Bounds are what no configuration sets. A test may set them otherwise.
+// Bounds are limits that no configuration sets. Only tests change them.
 type Bounds struct {
-	CircuitFailures int           // of reads, or of writes, of a resource in a row, that open its circuit
-	CircuitPause    time.Duration // until a call is let through to see
-	Queue           int           // calls that wait for the administration; one more is refused, of whoever has most of them
-	BodyMemory      int           // that large bodies and answers under way may take, in bytes; twice server.body_limit at least
-	Connections     int           // of clients; less where the process may not open as many. The default fits into a pod of 512 MiB
-	PerAddress      int           // from one address that is not in server.trusted_proxies; 0 for a quarter of them
-	WriteTimeout    time.Duration // for a whole answer to leave; of a download, for each piece
-	ResultSpace     int64         // that results of callbacks may take, in bytes
+	CircuitFailures int           // consecutive failures of reads, or of writes, of a resource that open its circuit
+	CircuitPause    time.Duration // how long a circuit stays open before a call is let through as a probe
+	Queue           int           // calls that may wait for the administration; one more, and the client with most of them loses one
+	BodyMemory      int           // bytes that large bodies and answers under way may take; at least twice server.body_limit
+	Connections     int           // connections of clients; fewer where the process may not open as many. The default fits into a pod of 512 MiB
+	PerAddress      int           // connections from one address that is not in server.trusted_proxies; 0 for a quarter of Connections
+	WriteTimeout    time.Duration // for sending a whole answer; of a download, for each piece
+	ResultSpace     int64         // bytes that results of callbacks may take
 }
 
 // idleTimeout is how long a connection may wait for its next request.
@@ -30,8 +30,8 @@ func defaultBounds() Bounds {
 // receivers, files and operators.
 const mostReserved = 1024
 
-// connectionBounds are the limits of client connections for a process that may open that many
-// descriptors; 0 means unknown.
+// connectionBounds returns the limits of client connections for a process that may open that many
+// file descriptors; 0 means unknown.
 func connectionBounds(o Bounds, descriptors int) gateway.ConnectionBounds {
 	b := gateway.ConnectionBounds{Most: o.Connections, PerAddress: o.PerAddress}
 	if room := descriptors - min(descriptors/4, mostReserved); descriptors > 0 {

@@ -21,8 +21,8 @@ import (
 	"frontdesk/gateway/webhook/jobstore"
 )
 
-// How many callback jobs and calls run at once, and after which time another process takes over
-// those of one that crashed.
+// How many callback jobs and calls run at once, and after how long another process takes over
+// the jobs and calls of a process that crashed.
 const (
 	callbackWorkers = 4
 	callbackCalls   = 16
@@ -54,8 +54,8 @@ func openOwnStore(ctx context.Context, b *basis, own *OwnDatabase) (s *ownStore,
 	return s, err
 }
 
-// newCallbacks returns what the gateway needs to accept callbacks; startCallbacks adds what
-// carries them out.
+// newCallbacks returns what the gateway needs to accept callbacks; startCallbacks adds the
+// orchestrator that carries them out.
 func newCallbacks(h *Desk, accounts auth.Accounts) *gateway.Callbacks {
 	c := h.config
 	return &gateway.Callbacks{
@@ -68,8 +68,8 @@ func newCallbacks(h *Desk, accounts auth.Accounts) *gateway.Callbacks {
 	}
 }
 
-// lockFile keeps other gateways from serving from a SQLite file ("" is none): this process takes
-// over all jobs in it, and puts only its own writers in order.
+// lockFile keeps other gateways from serving from a SQLite file ("" is none). A gateway takes over
+// all jobs in the file, and orders only the writers of its own process.
 func lockFile(b *basis, file string) error {
 	if file == "" {
 		return nil
@@ -85,10 +85,10 @@ func lockFile(b *basis, file string) error {
 	return nil
 }
 
-// lockOf is the file that a gateway locks while it serves from a SQLite file.
+// lockOf names the file that a gateway locks while it serves from a SQLite file.
 func lockOf(file string) string { return realFile(file) + "-serve" }
 
-// realFile is a file without the links that may lead to it.
+// realFile resolves the links that may lead to a file.
 func realFile(file string) string {
 	if real, err := filepath.EvalSymlinks(file); err == nil {
 		return real
@@ -96,8 +96,8 @@ func realFile(file string) string {
 	return file
 }
 
-// openResults opens where results are kept: beside the SQLite file, which is locked, or in the
-// database that the jobs are in.
+// openResults opens the store of results: a folder beside the SQLite file, which is locked, or the
+// PostgreSQL database of the jobs.
 func openResults(file string, jobs *jobstore.Store) (webhook.Results, error) {
 	if file == "" {
 		return jobs.NewResults()
@@ -105,10 +105,10 @@ func openResults(file string, jobs *jobstore.Store) (webhook.Results, error) {
 	return webhook.OpenFiles(ResultsFolder(file))
 }
 
-// ResultsFolder is where the results of callbacks are whose jobs are in a SQLite file.
+// ResultsFolder names the folder of the results of callbacks whose jobs are in a SQLite file.
 func ResultsFolder(file string) string { return realFile(file) + "-callbacks" }
 
-// longRunning tells which operations are to answer by callback.
+// longRunning returns a predicate of the operations that are to answer by callback.
 func longRunning(rules []config.Rule) func(gateway.Grant) bool {
 	return func(g gateway.Grant) bool {
 		return slices.ContainsFunc(rules, func(r config.Rule) bool { return r.Matches(g.Method, g.Path) })
@@ -123,7 +123,7 @@ func startCallbacks(h *Desk, callbacks *gateway.Callbacks, dial dial) (*webhook.
 		return nil, fmt.Errorf("webhooks.ca_file: %w", err)
 	}
 	if store.file != "" {
-		// Nobody else serves from the file (lockFile), so whoever had a job is gone.
+		// No other gateway serves from the file (lockFile), so the process that had a job is gone.
 		if err := store.jobs.Release(context.Background()); isFull(err) {
 			h.log.Warn("callbacks: unfinished jobs cannot be released, and are begun again only when their leases end", zap.Error(err))
 		} else if err != nil {

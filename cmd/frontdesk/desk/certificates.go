@@ -15,7 +15,7 @@ import (
 )
 
 // certificates are the server's certificate, and the authorities that verify those of clients.
-// They are read again when their files change; open connections keep theirs.
+// They are read again when their files change; open connections keep the old ones.
 type certificates struct {
 	files   config.TLS
 	current atomic.Pointer[certified]
@@ -94,14 +94,14 @@ func certificatesIn(file string) (all []*x509.Certificate, err error) {
 	return all, err
 }
 
-// HasAuthority reports whether a PEM file has a certificate that may sign others. It is true of a file
-// that cannot be read, which is told elsewhere.
+// HasAuthority reports whether a PEM file has a certificate that may sign others. It returns true for a
+// file that cannot be read: that is reported elsewhere.
 func HasAuthority(file string) bool {
 	all, err := certificatesIn(file)
 	return err != nil || slices.ContainsFunc(all, func(c *x509.Certificate) bool { return c.IsCA || c.Version < 3 })
 }
 
-// CertificateOf reads the server's certificate, whose key need not be readable.
+// CertificateOf reads the server's certificate; its key need not be readable.
 func CertificateOf(files config.TLS) (*x509.Certificate, error) {
 	all, err := certificatesIn(files.CertFile)
 	if err != nil {
@@ -118,7 +118,7 @@ func (c *certificates) serverConfig() *tls.Config {
 	}
 }
 
-// paths are the files that a change of has to be noticed.
+// paths returns the files whose changes have to be noticed.
 func (c *certificates) paths() []string {
 	all := []string{c.files.CertFile, c.files.KeyFile}
 	if c.files.ClientCAFile != "" {
@@ -135,22 +135,22 @@ func (h *Desk) keyPairDigest() string {
 	return digestOf(h.certificates.paths()...)
 }
 
-// CertificateHealth tells of the certificate in force.
+// CertificateHealth describes the certificate in force.
 type CertificateHealth struct {
 	Expires time.Time `json:"expires"`
 	Error   string    `json:"error,omitempty"` // why its files cannot be used as they are
 }
 
-// certificateAhead is how long ahead the end of a certificate is told at most.
+// certificateAhead is how long before its end a certificate is reported at most.
 const certificateAhead = 14 * 24 * time.Hour
 
-// CertificateEndsSoon reports whether an end that is still to come is to be told: in the last
-// quarter of the time that the certificate was made for, when it ought to be renewed.
+// CertificateEndsSoon reports whether a certificate ought to be renewed: it is in the last quarter of the
+// time that it was made for.
 func CertificateEndsSoon(c *x509.Certificate, now time.Time) bool {
 	return c.NotAfter.Sub(now) <= min(certificateAhead, c.NotAfter.Sub(c.NotBefore)/4)
 }
 
-// judgeCertificate looks at the certificate in force.
+// judgeCertificate reports that the certificate in force has ended, ends soon, or cannot be read again.
 func (h *Desk) judgeCertificate(now *Health) {
 	if h.certificates == nil {
 		return

@@ -16,13 +16,13 @@ import (
 )
 
 // Database is the gateway's own database: that of the built-in administration, or the
-// one beside a system that is not ours.
+// one that a gateway in front of a mapped system keeps.
 type Database struct {
 	dsn     string
-	setting string // that names it
+	setting string // the setting that names the database
 }
 
-// DatabaseOf is the database of a configuration. Nothing is opened.
+// DatabaseOf returns the database of a configuration, without opening it.
 func DatabaseOf(c *config.Config) (Database, error) {
 	if !c.Backend.BySheet() {
 		return Database{string(c.Backend.DSN), "backend.dsn"}, nil
@@ -31,16 +31,16 @@ func DatabaseOf(c *config.Config) (Database, error) {
 	if err != nil {
 		return Database{}, err
 	}
-	return databaseBeside(sh), nil
+	return sheetDatabase(sh), nil
 }
 
-// databaseBeside is the one beside a system that is not ours: by default a SQLite file beside
-// the sheet.
-func databaseBeside(sh *sheet.Sheet) Database {
-	return Database{cmp.Or(sh.Keep, "sqlite:"+beside(sh, "-keep.db")), "keep of " + sh.File}
+// sheetDatabase returns the database for a mapped system: the sheet's keep, by default a SQLite
+// file beside the sheet.
+func sheetDatabase(sh *sheet.Sheet) Database {
+	return Database{cmp.Or(sh.Keep, "sqlite:"+sidecar(sh, "-keep.db")), "keep of " + sh.File}
 }
 
-// file is that of SQLite; "" where it is none.
+// file returns the SQLite file; "" for PostgreSQL.
 func (d Database) file() string {
 	if config.IsPostgres(d.dsn) {
 		return ""
@@ -48,8 +48,7 @@ func (d Database) file() string {
 	return strings.TrimPrefix(d.dsn, "sqlite:")
 }
 
-// String names the database to people, wherever they are: its absolute path, or server and
-// name.
+// String names the database to people in any folder: its absolute path, or server and name.
 func (d Database) String() string {
 	if file := d.file(); file != "" {
 		if path, err := filepath.Abs(file); err == nil {
@@ -58,7 +57,7 @@ func (d Database) String() string {
 		return file
 	}
 	c, err := pgx.ParseConfig(d.dsn)
-	if err != nil { // which repeats what it could not read, a password maybe
+	if err != nil { // the error repeats the DSN, maybe with a password
 		return "the database of " + d.setting
 	}
 	return fmt.Sprintf("%s:%d/%s", c.Host, c.Port, c.Database)
@@ -83,7 +82,7 @@ func (d Database) There() error {
 	return fmt.Errorf("there is no database %s (%s is %s, from this folder): run this in the folder that frontdesk serves in; frontdesk migrate makes a new one in this one", d, d.setting, file)
 }
 
-// Open opens the database and nothing else, beside a server that may run.
+// Open opens the database and nothing else, while a server may be running on it.
 func (d Database) Open(p Program, c *config.Config) (sqlrecord.DB, error) {
 	if err := d.There(); err != nil {
 		return nil, err

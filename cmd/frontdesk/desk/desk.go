@@ -20,13 +20,13 @@ import (
 	"frontdesk/gateway/webhook"
 )
 
-// Desk is a running frontdesk. Its fields are in the order in which build opens them.
+// Desk is a running frontdesk. Its fields stand in the order in which build opens them.
 type Desk struct {
 	*basis
 	front   *front
 	started *config.Config // as it was read at the start, without api_keys
-	config  *config.Config // the same with the address that the listener has, which was not known if the port was 0
-	parts   partFiles      // that it was built from
+	config  *config.Config // started, with the address of the listener, which only the listener knows if the port was 0
+	parts   partFiles      // the files that it was built from
 
 	// The administration behind the gateway.
 	hasher *auth.Hasher
@@ -34,45 +34,45 @@ type Desk struct {
 	past   *past
 	client *backend.Client
 
-	// What the gateway keeps, with others and alone.
+	// What the gateway stores, shared with other gateways or its own.
 	common  *common
 	store   *ownStore
 	keyEnds *keyEnds
 	acts    *acts
 
 	// The gateway itself, and what carries out callbacks.
-	live      *atomic.Pointer[snapshot] // what a reload can change
+	live      *atomic.Pointer[snapshot] // what a reload replaces
 	logins    *logins
 	Gateway   *gateway.Gateway
 	looks     *looks
 	callbacks *webhook.Orchestrator
 
 	// What operators see.
-	reloads  reloads    // their number and outcome
+	reloads  reloads    // the number and outcome of reloads
 	Ops      *opsServer // nil where operators have no listener
 	pages    fasthttp.RequestHandler
-	commands *opsServer // nil where there is no socket for them
+	commands *opsServer // nil where there is no socket for commands
 	drift    *drift     // nil where there is one gateway
 	counts   *cached[map[webhook.State]int]
 	pending  *cached[pending]
 	queues   *queues
-	room     *cached[webhook.Room] // of results
+	room     *cached[webhook.Room] // for results
 	backups  backups
-	unwell   atomic.Pointer[time.Time] // since when; nil where all is well
-	draining atomic.Bool               // it is to stop, and takes requests only for a while yet
+	unwell   atomic.Pointer[time.Time] // since when /readyz is not ok; nil while it is ok
+	draining atomic.Bool               // the desk is to stop, and takes requests only for a while longer
 
-	// Those of front.
+	// Parts of front.
 	server       *gateway.Server
 	certificates *certificates // nil without TLS
 }
 
-// basis is what every part may use, and what needs no part.
+// basis is what every part may use; it depends on no part.
 type basis struct {
 	supervisor *Supervisor
 	log        *zap.Logger
 	logs       *Logs
 	after      func(time.Duration) <-chan time.Time
-	now        func() time.Time // of callbacks and derived fields
+	now        func() time.Time // for callbacks and derived fields
 	metrics    *instrument.Instrument
 	tracing    *tracing // nil if tracing is off
 	bounds     Bounds
@@ -103,8 +103,8 @@ func (r *releases) release() (err error) {
 // WrapDriver lets a test put a driver of its own around the real one.
 type WrapDriver func(backend.Driver) backend.Driver
 
-// Build opens everything and listens, but serves nothing yet. Whatever was
-// opened is closed again when something fails.
+// Build opens everything and listens, but serves nothing yet. If something fails, it closes
+// what was opened.
 func Build(p Program, c *config.Config, environment string, logs *Logs) (*Desk, error) {
 	p = p.whole()
 	f, err := openFront(p, c, environment, logs)
@@ -119,7 +119,7 @@ func Build(p Program, c *config.Config, environment string, logs *Logs) (*Desk, 
 	return h, nil
 }
 
-// build is Build with a front that is open, and stays the caller's.
+// build is Build with an open front, which the caller closes.
 func build(p Program, c *config.Config, environment string, logs *Logs, f *front) (*Desk, error) {
 	tracing, err := openTracing(p.Ctx, c.Tracing, logs.Log)
 	if err != nil {
@@ -130,7 +130,7 @@ func build(p Program, c *config.Config, environment string, logs *Logs, f *front
 	h := &Desk{
 		basis: &basis{supervisor: p.Supervisor, log: logs.Log, logs: logs, after: p.After, now: p.Now, metrics: instrument.New(time.Now), tracing: tracing, bounds: p.bounds()},
 		front: f, started: &started, config: f.addressed(&started),
-		parts: partsOf(c), // before the files are used, so that a change between is found
+		parts: partsOf(c), // taken before the files are used, so that a change in between is found
 		Ops:   f.ops, server: f.server, certificates: f.certificates,
 	}
 	h.onClose(tracing.close)
@@ -186,9 +186,8 @@ func (h *Desk) openStores(ctx context.Context) (err error) {
 	return nil
 }
 
-// openGateway fills two parts in late: what is live, which the gateway asks for at each request,
-// and has to judge before; and the orchestrator of callbacks, which does what the gateway tells
-// it to run.
+// openGateway fills in two parts late, because the gateway has to exist before them: the live snapshot,
+// whose allowlists the gateway judges, and the orchestrator of callbacks, which runs the gateway's jobs.
 func (h *Desk) openGateway(p Program, c *config.Config, environment string) (err error) {
 	h.live, h.looks = new(atomic.Pointer[snapshot]), newLooks(p.Disk, c.Mail, h.store, h.log)
 	h.onClose(h.looks.close)
@@ -229,14 +228,14 @@ func (h *Desk) openForOperators() (err error) {
 	return err
 }
 
-// policy is what a request is judged by from its beginning to its end.
+// policy returns the rules for a request that begins now; it keeps them to its end.
 func (h *Desk) policy() *gateway.Policy { return &h.live.Load().policy }
 
-// Handler serves the requests that begin now.
+// Handler returns the handler for requests that begin now.
 func (h *Desk) Handler() fasthttp.RequestHandler { return h.live.Load().serve }
 
-// Sessions are those of all gateways of the service.
+// Sessions returns the sessions of all gateways of the service.
 func (h *Desk) Sessions() auth.Sessions { return h.common.sessions }
 
-// keys are the api_keys that are configured now.
+// keys returns the api_keys that are configured now.
 func (h *Desk) keys() []config.Key { return h.live.Load().config.APIKeys }

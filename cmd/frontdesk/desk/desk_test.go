@@ -58,11 +58,11 @@ func TestCertificateEndsSoon(t *testing.T) {
 // TestSpareRoomIsWhole: of spare room that a crash left unfinished, or that was taken in
 // part, the rest is made again, and what is there is left alone.
 func TestSpareRoomIsWhole(t *testing.T) {
-	s := spareOf(t.TempDir() + "/records.db")
+	s := reserveOf(t.TempDir() + "/records.db")
 	require.NoError(t, os.WriteFile(string(s), []byte("begun"), 0o600))
 	require.NoError(t, s.keep())
 	first := must.Have(os.ReadFile(string(s)))(t)
-	require.Len(t, first, spareSize)
+	require.Len(t, first, reserveSize)
 	require.NoError(t, s.keep())
 	again := must.Have(os.ReadFile(string(s)))(t)
 	require.Equal(t, first, again)
@@ -70,9 +70,9 @@ func TestSpareRoomIsWhole(t *testing.T) {
 	require.True(t, s.release())
 	require.NoError(t, s.keep())
 	again = must.Have(os.ReadFile(string(s)))(t)
-	require.Len(t, again, spareSize)
-	require.Equal(t, first[:spareSize-sparePart], again[:spareSize-sparePart])
-	for range spareSize / sparePart {
+	require.Len(t, again, reserveSize)
+	require.Equal(t, first[:reserveSize-reservePart], again[:reserveSize-reservePart])
+	for range reserveSize / reservePart {
 		require.True(t, s.release())
 	}
 	require.NoFileExists(t, string(s))

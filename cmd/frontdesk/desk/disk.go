@@ -25,15 +25,15 @@ type Disk struct {
 	Holds []string `json:"holds"` // database, results or mail
 	Free  int64    `json:"free_bytes"`
 	Size  int64    `json:"size_bytes"`
-	// Hangs is since when the disk has not answered. The sizes are then from before; 0 if it never
-	// answered.
+	// Hangs is since when the disk has not answered. The sizes are then those of its last answer; 0
+	// if it never answered.
 	Hangs *time.Time `json:"hangs_since,omitempty"`
 }
 
 // mostLow is the most free space, in bytes, that counts as low on a large disk.
 const mostLow = 1 << 30
 
-// low is how many bytes are too few: five in a hundred, on a large disk fewer.
+// low returns the number of free bytes below which the disk is low: a twentieth, on a large disk less.
 func (d Disk) low() int64 { return min(d.Size/20, mostLow) }
 
 // The states of a disk that somebody should look at.
@@ -65,40 +65,40 @@ type LookAtDisk func(folder string) (device uint64, d Disk, err error)
 // diskPatience is how long to wait for a disk. It is less than /readyz may take.
 const diskPatience = time.Second
 
-// looks are those at the disks that frontdesk writes to. Nothing ends one that hangs with a disk: so one
-// goroutine does it at a time, and nobody waits for it.
+// looks polls the disks that frontdesk writes to. Nothing ends a poll of a disk that hangs: so one
+// goroutine polls at a time, and nobody waits for it longer than diskPatience.
 type looks struct {
-	folders [len(diskHolds)]string // "" where nothing of that is written
-	spare   spare
+	folders [len(diskHolds)]string // by diskHolds; "" where nothing of that kind is written
+	reserve reserve
 	at      LookAtDisk
 	log     *zap.Logger
-	one     chan struct{} // in it, who looks
+	one     chan struct{} // full while a goroutine polls
 	ended   atomic.Bool
-	now     atomic.Pointer[diskAsked] // nil while nothing is asked
+	now     atomic.Pointer[diskPoll] // nil between polls
 	seen    atomic.Pointer[[]Disk]
 	results atomic.Int64 // how many bytes the disk of results can take before it is low
 }
 
-// diskAsked is a disk that is being asked.
-type diskAsked struct {
+// diskPoll is a poll of a disk that is under way.
+type diskPoll struct {
 	holds string
 	since time.Time
 }
 
 func newLooks(at LookAtDisk, mail config.Mail, store *ownStore, log *zap.Logger) *looks {
-	l := &looks{at: at, log: log, spare: spareOf(store.file), one: make(chan struct{}, 1)}
+	l := &looks{at: at, log: log, reserve: reserveOf(store.file), one: make(chan struct{}, 1)}
 	if store.file != "" {
 		l.folders[0], l.folders[1] = filepath.Dir(store.file), ResultsFolder(store.file)
 	}
 	if mail.SMTP == "" {
 		l.folders[2] = mail.Folder
 	}
-	l.results.Store(math.MaxInt64 / 2) // Bounds.ResultSpace alone bounds them
+	l.results.Store(math.MaxInt64 / 2) // until the first answer, only Bounds.ResultSpace limits results
 	l.look()
 	return l
 }
 
-// look looks at all disks, unless an earlier look is still under way. It does not wait longer than
+// look polls all disks, unless an earlier poll is still under way. It waits no longer than
 // diskPatience.
 func (l *looks) look() {
 	select {
@@ -115,7 +115,7 @@ func (l *looks) look() {
 		if l.ended.Load() {
 			return
 		}
-		if err := l.spare.keep(); err != nil {
+		if err := l.reserve.keep(); err != nil {
 			l.log.Warn("no spare room can be kept on the disk of the database", zap.Error(err))
 		}
 	}()
@@ -125,7 +125,7 @@ func (l *looks) look() {
 	}
 }
 
-// close ends the looks: nothing is written once it has returned, but by a disk that hangs just then.
+// close ends the polls. Once it has returned, nothing is written, except to a disk that hangs just then.
 func (l *looks) close() error {
 	l.ended.Store(true)
 	select {
@@ -135,7 +135,7 @@ func (l *looks) close() error {
 	return nil
 }
 
-// lookAtAll finds the file systems, each once, without those whose size is not known.
+// lookAtAll lists each file system once, without those whose size is not known.
 func (l *looks) lookAtAll() {
 	var all []Disk
 	byDevice := map[uint64]int{}
@@ -143,7 +143,7 @@ func (l *looks) lookAtAll() {
 		if l.folders[i] == "" {
 			continue
 		}
-		l.now.Store(&diskAsked{holds, time.Now()})
+		l.now.Store(&diskPoll{holds, time.Now()})
 		device, disk, err := l.at(l.folders[i])
 		if err != nil || disk.Size == 0 {
 			continue
@@ -161,26 +161,26 @@ func (l *looks) lookAtAll() {
 	l.seen.Store(&all)
 }
 
-// disks returns the disks as they are, or were when they answered last, and since when one of them has not.
+// disks returns the disks as they last answered; of one that hangs, also since when.
 func (l *looks) disks() (all []Disk) {
 	l.look()
 	if seen := l.seen.Load(); seen != nil {
 		all = slices.Clone(*seen)
 	}
-	asked := l.now.Load()
-	if asked == nil || time.Since(asked.since) < diskPatience {
+	poll := l.now.Load()
+	if poll == nil || time.Since(poll.since) < diskPatience {
 		return all
 	}
-	at := slices.IndexFunc(all, func(d Disk) bool { return slices.Contains(d.Holds, asked.holds) })
+	at := slices.IndexFunc(all, func(d Disk) bool { return slices.Contains(d.Holds, poll.holds) })
 	if at < 0 {
-		return append(all, Disk{Holds: []string{asked.holds}, Hangs: &asked.since})
+		return append(all, Disk{Holds: []string{poll.holds}, Hangs: &poll.since})
 	}
-	all[at].Hangs = &asked.since
+	all[at].Hangs = &poll.since
 	return all
 }
 
-// resultsLeft returns a function that tells how many bytes the disk of results can take before it
-// is low, by its last answer; nil if they are in PostgreSQL.
+// resultsLeft returns a function for how many bytes the disk of results can take before it is
+// low, by its last answer; nil if results are in PostgreSQL.
 func (l *looks) resultsLeft() func() int64 {
 	if l.folders[1] == "" {
 		return nil
@@ -194,7 +194,7 @@ func (l *looks) resultsLeft() func() int64 {
 // disksEvery is how often changes of the disks are logged.
 const disksEvery = 4 * time.Second
 
-// watchDisks looks at the disks until ctx ends, and logs when one hangs or is low, and when that is over.
+// watchDisks polls the disks until ctx ends, and logs when one hangs or is low, and when that is over.
 func (h *Desk) watchDisks(ctx context.Context) {
 	before := map[string]string{}
 	every(ctx, h.after, disksEvery, func() {
@@ -217,31 +217,31 @@ func (h *Desk) watchDisks(ctx context.Context) {
 	})
 }
 
-// spare is a file beside a SQLite database that reserves space for what must work on a full disk
-// too: a start, and blocking a user. "" is none.
-type spare string
+// reserve is a file beside a SQLite database that reserves space for what must work even on a full
+// disk: a start, and blocking a user. "" is none.
+type reserve string
 
 const (
-	spareSize = 1 << 20
-	// sparePart is how much is released at once. Other writers may take what is left of it; the
-	// rest stays for the next command.
-	sparePart = 128 << 10
+	reserveSize = 1 << 20
+	// reservePart is how much is released at a time. Other writers may take what a command leaves of it;
+	// the rest stays reserved for the next command.
+	reservePart = 128 << 10
 )
 
-// spareOf returns the spare room of a database file; none if file is "".
-func spareOf(database string) spare {
+// reserveOf returns the reserve of a database file; none if database is "".
+func reserveOf(database string) reserve {
 	if database == "" {
 		return ""
 	}
-	return spare(database + "-spare")
+	return reserve(database + "-spare")
 }
 
 // keep creates the file, or restores its size, if the disk has enough room.
-func (s spare) keep() error {
+func (s reserve) keep() error {
 	if s == "" {
 		return nil
 	}
-	missing := int64(spareSize)
+	missing := int64(reserveSize)
 	if info, err := os.Stat(string(s)); err == nil {
 		missing -= info.Size()
 	}
@@ -262,7 +262,7 @@ func (s spare) keep() error {
 }
 
 // release frees a part of the space, and reports whether there was any.
-func (s spare) release() bool {
+func (s reserve) release() bool {
 	if s == "" {
 		return false
 	}
@@ -270,21 +270,21 @@ func (s spare) release() bool {
 	if err != nil {
 		return false
 	}
-	if left := info.Size() - sparePart; left > 0 {
+	if left := info.Size() - reservePart; left > 0 {
 		return os.Truncate(string(s), left) == nil
 	}
 	return os.Remove(string(s)) == nil
 }
 
-// ReleaseSpare returns a function that frees a part of the space reserved for the database in a
+// ReleaseReserve returns a function that frees a part of the space reserved for the database in a
 // file ("" for none), and reports whether there was any.
-func ReleaseSpare(database string) func() bool { return spareOf(database).release }
+func ReleaseReserve(database string) func() bool { return reserveOf(database).release }
 
-// WithSpare runs f, which must work on a full disk too, for the database in a file ("" for none).
-// As long as the disk is full, it frees another part of the reserved space and runs f again.
-func WithSpare(database string, f func() error) error {
+// WithReserve runs f for the database in a file ("" for none). While the disk is full, it frees
+// another part of the reserved space and runs f again.
+func WithReserve(database string, f func() error) error {
 	err := f()
-	for isFull(err) && spareOf(database).release() {
+	for isFull(err) && reserveOf(database).release() {
 		err = f()
 	}
 	return AdviseFull(err)

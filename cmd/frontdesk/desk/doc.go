@@ -10,7 +10,7 @@
 //     a snapshot and swaps it in. What it changed is in the audit log (reload_audit.go), and the ends
 //     of api_keys go to all gateways (key_ends.go).
 //   - health.go is /readyz, metrics*.go register and collect the metrics, status*.go is the
-//     operators' page, logs*.go write the log, acts.go tells the audit log of what people do.
+//     operators' page, logs*.go write the log, acts.go writes to the audit log what people do.
 //
 // The command line is above it, and requests are the gateway's.
 package desk

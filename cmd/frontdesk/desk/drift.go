@@ -17,16 +17,15 @@ import (
 	"frontdesk/config"
 )
 
-// Gateways that share a PostgreSQL database tell each other every DriftEvery how they are set up.
-// A difference is reported once both have been as they are for longer than driftTold: every reload makes
-// gateways differ for a moment.
+// Gateways that share a PostgreSQL database exchange their setups every DriftEvery. A difference is
+// reported once both setups are older than driftGrace: every reload makes gateways differ for a moment.
 const (
 	DriftEvery = 10 * time.Second
-	driftTold  = 3 * DriftEvery
+	driftGrace = 3 * DriftEvery
 )
 
-// GatewayDiffers is another gateway of the service whose configuration differs from this
-// one's.
+// GatewayDiffers is another gateway of the service, with the parts in which its configuration differs
+// from this one's.
 type GatewayDiffers struct {
 	Host   string        `json:"host"`
 	Listen string        `json:"listen"`
@@ -40,13 +39,13 @@ type PartDiffers struct {
 	Here  string `json:"here,omitempty"`
 }
 
-// String is for people.
+// String describes the difference to people.
 func (g GatewayDiffers) String() string {
-	var said, others []string
+	var clauses, others []string
 	for _, p := range g.Parts {
 		switch {
 		case p.Part == partVersion:
-			said = append(said, fmt.Sprintf("runs version %s, and this one %s: a rolling upgrade is not finished", p.There, p.Here))
+			clauses = append(clauses, fmt.Sprintf("runs version %s, and this one %s: a rolling upgrade is not finished", p.There, p.Here))
 		case p.There != p.Here:
 			others = append(others, fmt.Sprintf("%s (%s, here %s)", p.Part, cmp.Or(p.There, "none"), cmp.Or(p.Here, "none")))
 		default:
@@ -54,40 +53,40 @@ func (g GatewayDiffers) String() string {
 		}
 	}
 	if len(others) > 0 {
-		said = append(said, "is set up otherwise than this one: "+strings.Join(others, ", "))
+		clauses = append(clauses, "is set up otherwise than this one: "+strings.Join(others, ", "))
 	}
-	return fmt.Sprintf("the gateway %s of %s %s", g.Listen, g.Host, strings.Join(said, ", and "))
+	return fmt.Sprintf("the gateway %s of %s %s", g.Listen, g.Host, strings.Join(clauses, ", and "))
 }
 
-// GatewayGone is another gateway of the service that has told nothing for some time, and did not stop:
-// it was killed, hangs, or does not reach the database.
+// GatewayGone is another gateway of the service that has not reported for some time and was not
+// stopped: it was killed, hangs, or does not reach the database.
 type GatewayGone struct {
-	Host   string    `json:"host"`
-	Listen string    `json:"listen"`
-	Heard  time.Time `json:"last_heard"`
+	Host     string    `json:"host"`
+	Listen   string    `json:"listen"`
+	LastSeen time.Time `json:"last_heard"`
 }
 
-// drift finds gateways of the service that are set up differently from this one, or are gone. Only known
-// is used by several goroutines.
+// drift finds gateways of the service that are set up differently from this one, or are gone. Only the
+// field known is used by several goroutines.
 type drift struct {
 	*basis
 	config     *config.Config
 	parts      partFiles
-	identity   func(context.Context) (string, error) // of the store of sessions; nil where it is this process
+	identity   func(context.Context) (string, error) // of the store of sessions; nil if sessions are in memory
 	neighbours *neighbours.Tables
 	live       *atomic.Pointer[snapshot]
 	id         string
-	of         *snapshot // whose api_keys these are digests of
+	of         *snapshot // keys and limits are digests of its api_keys
 	keys       string
 	limits     string
-	last       map[string]string // parts, as they were at the last setup
-	since      time.Time         // they have been so
+	last       map[string]string // the parts at the last setup
+	since      time.Time         // when the parts last changed
 	failing    bool
-	met        time.Time // the others, when last
+	met        time.Time // when setups were last exchanged
 	known      atomic.Pointer[otherGateways]
 }
 
-// otherGateways are those that differ, and those that are gone.
+// otherGateways are the gateways that differ, and those that are gone.
 type otherGateways struct {
 	differ []GatewayDiffers
 	gone   []GatewayGone
@@ -103,7 +102,7 @@ func newDrift(h *Desk) *drift {
 	return d
 }
 
-// others are the gateways that differ or are gone, as they were when this one met them last.
+// others returns the gateways that differed or were gone at the last exchange.
 func (d *drift) others() otherGateways {
 	if d == nil {
 		return otherGateways{}
@@ -144,13 +143,13 @@ func (d *drift) meet(ctx context.Context) {
 		d.log.Warn("gateways cannot tell each other how they are set up", zap.Error(err))
 	}
 	d.failing = true
-	if d.now().Sub(d.met) > neighbours.GatewayLife { // they may agree now, or be gone
+	if d.now().Sub(d.met) > neighbours.GatewayLife { // what was found may no longer hold
 		d.known.Store(&otherGateways{})
 	}
 }
 
-// compare finds what there is to report of the others. In the place of one that is gone another may have
-// started.
+// compare finds which gateways differ or are gone. One is not gone if another has started at its host and
+// address since.
 func (d *drift) compare(own setup, all []neighbours.Gateway) *otherGateways {
 	found := &otherGateways{}
 	there := map[[2]string]bool{{own.Host, own.Listen}: true}
@@ -158,7 +157,7 @@ func (d *drift) compare(own setup, all []neighbours.Gateway) *otherGateways {
 		for _, other := range all {
 			var of setup
 			if json.Unmarshal([]byte(other.Document), &of) != nil || (other.Quiet >= neighbours.GatewayLife) != isGone {
-				continue // or it is of a version that says it otherwise
+				continue // a document that cannot be read is of another version
 			}
 			at := [2]string{of.Host, of.Listen}
 			if isGone && !there[at] {
@@ -173,18 +172,18 @@ func (d *drift) compare(own setup, all []neighbours.Gateway) *otherGateways {
 	return found
 }
 
-// differsFrom finds in what another gateway differs, if both have been as they are for long enough.
+// differsFrom finds the parts in which another gateway differs, once both setups are older than driftGrace.
 func (s setup) differsFrom(other setup) GatewayDiffers {
 	found := GatewayDiffers{Host: other.Host, Listen: other.Listen}
-	if min(s.Same, other.Same) <= driftTold {
+	if min(s.Same, other.Same) <= driftGrace {
 		return found
 	}
 	for _, part := range driftParts {
 		here, known := s.Parts[part]
-		there, said := other.Parts[part]
+		there, stated := other.Parts[part]
 		switch {
-		case !known || !said || here == there:
-		case toldOf[part]:
+		case !known || !stated || here == there:
+		case shownParts[part]:
 			found.Parts = append(found.Parts, PartDiffers{part, there, here})
 		default:
 			found.Parts = append(found.Parts, PartDiffers{Part: part})
@@ -196,15 +195,15 @@ func (s setup) differsFrom(other setup) GatewayDiffers {
 // upgrading reports whether nothing but the version differs.
 func (g GatewayDiffers) upgrading() bool { return len(g.Parts) == 1 && g.Parts[0].Part == partVersion }
 
-// judgeDrift reports both in /readyz. The gateway stays ready, since nobody knows which of them is
-// right. A difference in version alone does not make it degraded: whoever upgrades one gateway
-// after the other waits for each to be ok.
+// judgeDrift reports in /readyz which gateways differ or are gone. This gateway stays ready, since nobody
+// knows which of them is right. A difference in version alone does not make it degraded: a rolling
+// upgrade waits for each gateway to be ok.
 func (h *Desk) judgeDrift(now *Health) {
 	others := h.drift.others()
 	now.Gone, now.Differ = others.gone, others.differ
 	for _, one := range now.Gone {
 		now.LookAt = append(now.LookAt, fmt.Sprintf("the gateway %s of %s has told nothing since %s, and was not stopped: it was killed, hangs, or does not reach the database",
-			one.Listen, one.Host, one.Heard.UTC().Format(time.RFC3339)))
+			one.Listen, one.Host, one.LastSeen.UTC().Format(time.RFC3339)))
 	}
 	for _, other := range now.Differ {
 		if !other.upgrading() {

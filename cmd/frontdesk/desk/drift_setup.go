@@ -15,8 +15,8 @@ import (
 	"frontdesk/config"
 )
 
-// The parts in which the gateways of a service must agree, because they decide what clients are
-// answered. Addresses, certificates and the log are each gateway's own.
+// The parts in which the gateways of a service must agree, because the answers to clients depend on
+// them. Addresses, certificates and the log are each gateway's own.
 const (
 	partVersion   = "version"
 	partZone      = "time_zone"
@@ -25,27 +25,27 @@ const (
 	partCallbacks = "callbacks"
 	partModel     = "model"
 	partSheet     = "sheet"
-	partKeys      = "api_keys" // but for their limits
+	partKeys      = "api_keys" // without their limits
 	partLimits    = "limits"   // of api_keys
-	partSessions  = "sessions" // which store
+	partSessions  = "sessions" // the identity of their store
 )
 
 var driftParts = []string{partVersion, partZone, partBasePath, partVendor, partCallbacks, partModel, partSheet, partKeys, partLimits, partSessions}
 
-// toldOf are the parts whose values are shown; those of the others are digests.
-var toldOf = map[string]bool{partVersion: true, partZone: true, partBasePath: true, partVendor: true}
+// shownParts are the parts whose values are shown; the other parts are compared by digests.
+var shownParts = map[string]bool{partVersion: true, partZone: true, partBasePath: true, partVendor: true}
 
-// setup is how a gateway describes itself to the others. It holds no secret: of api_keys it has
-// digests of what the audit log says of them.
+// setup is how a gateway describes itself to the others. It holds no secret: api_keys are in it as
+// digests of what the audit log shows of them.
 type setup struct {
 	Host   string            `json:"host"`
 	Listen string            `json:"listen"`
 	Parts  map[string]string `json:"parts"`
-	Same   time.Duration     `json:"same"` // for how long the parts have been so
+	Same   time.Duration     `json:"same"` // for how long the parts have not changed
 }
 
-// setup returns the current setup of this gateway, without the store of sessions if that does not
-// answer.
+// setup returns the current setup of this gateway; the part for the store of sessions is missing if
+// the store does not answer.
 func (d *drift) setup(ctx context.Context) setup {
 	now := d.live.Load()
 	if d.of != now {
@@ -60,7 +60,7 @@ func (d *drift) setup(ctx context.Context) setup {
 	s := setup{Host: hostName(), Listen: server.Listen, Parts: map[string]string{
 		partVersion: Version(), partZone: server.TimeZone.String(), partBasePath: server.BasePath, partVendor: server.Vendor,
 		partCallbacks: shortDigest(rules), partModel: d.parts.ofModel, partSheet: d.parts.ofSheet, partKeys: d.keys, partLimits: d.limits,
-		partSessions: d.id, // in memory each has its own
+		partSessions: d.id, // holds for sessions in memory, which no other gateway has
 	}}
 	if d.identity != nil {
 		delete(s.Parts, partSessions)
@@ -75,11 +75,11 @@ func (d *drift) setup(ctx context.Context) setup {
 	return s
 }
 
-// askPatience bounds the wait of a command that can do without the database.
+// askPatience bounds how long a command waits for a database that it can do without.
 const askPatience = 5 * time.Second
 
-// AskNeighbours asks for what gateways told in the database of a configuration. Nothing is made
-// where there is none.
+// AskNeighbours calls ask with what the gateways keep for each other in the database of a configuration.
+// It creates no database.
 func AskNeighbours(p Program, c *config.Config, ask func(context.Context, *neighbours.Tables) error) error {
 	database, err := DatabaseOf(c)
 	if err != nil {
@@ -99,7 +99,7 @@ func AskNeighbours(p Program, c *config.Config, ask func(context.Context, *neigh
 	return nil
 }
 
-// gatewaysOf names the gateways that share a database.
+// gatewaysOf returns the names of the gateways that share a database.
 func gatewaysOf(ctx context.Context, t *neighbours.Tables) (names []string, err error) {
 	all, err := t.Documents(ctx)
 	for _, document := range all {
@@ -111,8 +111,8 @@ func gatewaysOf(ctx context.Context, t *neighbours.Tables) (names []string, err 
 	return names, err
 }
 
-// keyDigests returns two digests of all api_keys, whatever files they are in: one of their limits,
-// and one of everything else but secrets.
+// keyDigests returns two digests of all api_keys, independent of the files that they are in: one of
+// their limits, one of everything else except secrets.
 func keyDigests(c *config.Config) (keys, limits string) {
 	var ofKeys, ofLimits []string
 	for _, change := range config.Changes(new(config.Config), c) {
@@ -128,7 +128,7 @@ func keyDigests(c *config.Config) (keys, limits string) {
 	return shortDigest(ofKeys), shortDigest(ofLimits)
 }
 
-// shortDigest identifies the contents of a list, whatever their order.
+// shortDigest identifies the contents of a list, independent of their order.
 func shortDigest(list []string) string {
 	slices.Sort(list)
 	sum := sha256.Sum256([]byte(strings.Join(list, "\n")))

@@ -12,24 +12,24 @@ import (
 	"frontdesk/auth"
 )
 
-// endLister is implemented by accounts whose users may be blocked, or given passwords, by other
+// endLister is implemented by accounts whose users may be blocked, or get new passwords, through other
 // programs and other gateways.
 type endLister interface {
-	// EndedSessions are the users who are blocked, and those whose sessions were ended
-	// within that time. It is asked often.
+	// EndedSessions returns the users who are blocked, and those whose sessions were ended
+	// within that time. It is called every BlockedEvery.
 	EndedSessions(ctx context.Context, within time.Duration) ([]auth.UserEnd, error)
 }
 
-// How often the administration is asked whose sessions have ended, how messages name that time,
-// and how long it may fail to answer before /readyz says so.
+// How often the administration is asked whose sessions have ended, how messages name that interval,
+// and how long it may fail to answer before /readyz reports it.
 const (
 	BlockedEvery = 5 * time.Second
 	BlockedEnds  = "within 5 seconds"
 	endsUnread   = 30 * time.Second
 )
 
-// endedSessions are the sessions of a store without those that have ended according to the
-// administration: the store may not have been told, or may have forgotten it in a failover.
+// endedSessions hides the sessions of a store that have ended according to the administration: the
+// end may not have reached the store, or a failover may have lost it.
 type endedSessions struct {
 	auth.Sessions
 	known atomic.Pointer[knownEnds]
@@ -38,13 +38,13 @@ type endedSessions struct {
 
 // endsLook is the last look for ends.
 type endsLook struct {
-	sound time.Time // when one last found everything
-	fault error     // why it did not; nil if it did
+	sound time.Time // when a look last succeeded
+	fault error     // why the last one failed; nil if it did not
 }
 
 // knownEnds are the ends of sessions by username, as they were read last.
 type knownEnds struct {
-	read time.Time // when that began; zero where they never were
+	read time.Time // when the reading began; zero before the first
 	of   map[string]auth.UserEnd
 }
 
@@ -90,25 +90,25 @@ func (k *knownEnds) why(s *auth.Session) auth.Cause {
 	switch {
 	case s.OpenedBefore(end.End):
 		return end.Why
-	case end.Blocked && s.Issued.Before(k.read): // by hand, without an end; who logged in since, is blocked no more
+	case end.Blocked && s.Issued.Before(k.read): // blocked by hand, so no end was stored; a login after the reading proves that the block is over
 		return auth.CauseUserBlocked
 	default:
 		return ""
 	}
 }
 
-// watchEnded goes on reading them until ctx ends, and at once when a reload has ended an api_key.
+// watchEnded reads the ends every BlockedEvery until ctx ends, and at once when a reload has ended an api_key.
 func (h *Desk) watchEnded(ctx context.Context) {
-	var told []string
+	var logged []string
 	look := func() {
 		h.lookForEnded(ctx, h.config.Backend.Timeout)
 		known := h.letIn()
 		for _, one := range known {
-			if !slices.Contains(told, one) {
+			if !slices.Contains(logged, one) {
 				h.log.Warn(one)
 			}
 		}
-		told = known
+		logged = known
 	}
 	for ctx.Err() == nil {
 		look()
@@ -118,14 +118,14 @@ func (h *Desk) watchEnded(ctx context.Context) {
 				waiting = false
 			case <-due:
 				waiting = false
-			case <-h.keyEnds.told:
+			case <-h.keyEnds.wake:
 				look()
 			}
 		}
 	}
 }
 
-// readEnds asks for all ends that may concern a live session. What cannot be read stays as it is known.
+// readEnds reads all ends that may concern a live session. If that fails, the ends known before still hold.
 func (h *Desk) readEnds(ctx context.Context, patience time.Duration) error {
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -147,7 +147,7 @@ func (h *Desk) readEnds(ctx context.Context, patience time.Duration) error {
 	return look.fault
 }
 
-// lookForEnded logs when reading begins to fail, and when it works again.
+// lookForEnded reads the ends, and logs when reading begins to fail and when it works again.
 func (h *Desk) lookForEnded(ctx context.Context, patience time.Duration) {
 	failing := h.common.sessions.look.Load().fault != nil
 	err := h.readEnds(ctx, patience)
@@ -159,7 +159,7 @@ func (h *Desk) lookForEnded(ctx context.Context, patience time.Duration) {
 	}
 }
 
-// judgeEnds reports in /readyz the ends that these files do not have, and that ends cannot be read.
+// judgeEnds reports in /readyz the ends that this gateway's files do not have, and that ends cannot be read.
 func (h *Desk) judgeEnds(now *Health) {
 	for _, one := range h.letIn() {
 		now.degraded("%s", one)

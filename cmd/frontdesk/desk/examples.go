@@ -16,10 +16,9 @@ const (
 	DemoEnvironment       = "demo"
 )
 
-// demoExamples are requests that work with the sample data of the demo, by
-// operationId, where those of the model do not: what is changed is open, what
-// must be the only one is new, and what is deleted is what the example of its
-// create makes in a new demo.
+// demoExamples are requests by operationId that work with the sample data of the demo, for operations
+// where the model's examples do not: they change records that are open, create records whose unique
+// values are new, and delete the record that the example of its create makes in a new demo.
 //
 //go:embed demo_examples.json
 var demoExamples []byte

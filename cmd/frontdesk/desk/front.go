@@ -18,9 +18,9 @@ import (
 	"frontdesk/gateway"
 )
 
-// front is where clients and operators come in: the listeners, and the servers behind them. It is open
-// before there is a desk. Until then clients are answered as those whose administration does not answer, and
-// operators why.
+// front holds the listeners for clients and operators, and their servers. It is open before there is a
+// desk. Until then clients are answered as if the administration did not answer, and operators get the
+// reason.
 type front struct {
 	config       *config.Config
 	public       net.Listener
@@ -28,7 +28,7 @@ type front struct {
 	certificates *certificates // nil without TLS
 	ops          *opsServer    // nil where operators have no listener
 	began        time.Time
-	why          atomic.Pointer[string] // there is no desk yet
+	why          atomic.Pointer[string] // the reason why there is no desk yet
 	desk         atomic.Pointer[Desk]
 
 	begin   sync.Once
@@ -58,13 +58,13 @@ func openFront(p Program, c *config.Config, environment string, logs *Logs) (f *
 				h.pages(c.Context())
 				return nil
 			}
-			return answers.readyz(c) // whatever is asked for
+			return answers.readyz(c) // for every path
 		})
 	}
 	return f, nil
 }
 
-// openServer makes the server of the gateway, with one that stands in for it at first.
+// openServer makes the server, with a gateway that refuses all requests until there is a desk.
 func (f *front) openServer(p Program, environment string, logs *Logs) (*gateway.Server, error) {
 	c, b := f.config.Server, p.bounds()
 	offer, err := OfferOf(f.config)
@@ -104,9 +104,9 @@ func (f *front) openServer(p Program, environment string, logs *Logs) (*gateway.
 	return gateway.NewServer(options), nil
 }
 
-// listen opens the listener of an address, or takes the one that systemd handed over by that name; nil
-// where operators have none. Its error says plainly that another program has the address, which is the
-// usual cause.
+// listen opens the listener of an address, or takes the one that systemd handed over by that name. It
+// returns nil where operators have no address. Its error names the usual cause: another program has the
+// address.
 func listen(p Program, name, address string) (net.Listener, error) {
 	if l, err := p.Supervisor.activated(name); l != nil || err != nil {
 		return l, err
@@ -121,17 +121,17 @@ func listen(p Program, name, address string) (net.Listener, error) {
 	return l, err
 }
 
-// addressed is a configuration with the address that the listener has.
+// addressed returns a configuration with the address of the listener.
 func (f *front) addressed(c *config.Config) *config.Config {
 	own := *c
 	own.Server.Listen = f.public.Addr().String()
 	return &own
 }
 
-// starts has everybody told why there is no desk yet.
+// starts sets the reason why there is no desk yet.
 func (f *front) starts(why string) { f.why.Store(&why) }
 
-// answer begins to answer, until close. It is called for any number of times.
+// answer begins to answer, until close. Only the first call has an effect.
 func (f *front) answer() {
 	f.begin.Do(func() {
 		f.serving.Go(func() { f.failed <- f.server.Serve(f.public) })
@@ -151,14 +151,14 @@ func (f *front) health(ctx context.Context) Health {
 	}
 }
 
-// closePatience bounds the wait for answers under way, which a desk has let leave before.
+// closePatience bounds the wait for answers under way. It is short, since a desk has already let them leave.
 const closePatience = 2 * time.Second
 
 // close lets the answers under way leave.
 func (f *front) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 	defer cancel()
-	err := f.public.Close() // also where nothing was answered
+	err := f.public.Close() // Shutdown closes it only if Serve was called
 	if f.server != nil {
 		_ = f.server.Shutdown(ctx)
 	}

@@ -19,15 +19,15 @@ import (
 	"frontdesk/cmd/frontdesk/instrument"
 )
 
-// Gateways that share a store of sessions tell each other there, every GatherEvery, what they did:
-// the steps since the last time, the refusals, and of themselves.
+// Gateways that share a store of sessions report there, every GatherEvery, what they did: the steps and
+// refusals since the last report, and about themselves.
 const (
-	GatherEvery  = 9 * time.Second // so that each step is told while the next is under way
-	gatewayAway  = 3 * GatherEvery // that has told nothing for so long was killed, or hangs
+	GatherEvery  = 9 * time.Second // so that each step is reported while the next is under way
+	gatewayAway  = 3 * GatherEvery // a gateway that has reported nothing for so long was killed, or hangs
 	mostUnpacked = 1 << 20
 )
 
-// The names that gateways tell their parts by.
+// The names of the parts and lists of a report.
 const (
 	stepsPart    = "steps"
 	minutesPart  = "minutes"
@@ -35,18 +35,18 @@ const (
 	limitedList  = "limited"
 )
 
-// gathering is what a gateway tells the others, and hears of them; nil where sessions are in
-// memory. Only there and fails are used by several goroutines.
+// gathering reports to the other gateways, and reads their reports; nil where sessions are in memory.
+// Only the fields there and fails are used by several goroutines.
 type gathering struct {
 	*redis.Gathering
 	who      string
-	told     time.Time    // up to when
-	refusals uint64       // up to which number
+	reported time.Time    // the time up to which steps are reported
+	refusals uint64       // the number up to which refusals are reported
 	there    atomic.Int32 // how many gateways there are
-	fails    atomic.Bool  // it could not be told last
+	fails    atomic.Bool  // the last report failed
 }
 
-// gatewayAbout is what a gateway tells of itself.
+// gatewayAbout is what a gateway reports about itself.
 type gatewayAbout struct {
 	Version string            `json:"version"`
 	Started time.Time         `json:"started"`
@@ -55,33 +55,32 @@ type gatewayAbout struct {
 	Marks   []instrument.Mark `json:"marks"`
 }
 
-// newGathering tells of an instrument: its ID is in the name, since several gateways may have the
-// same host name and address, as containers do.
+// newGathering returns the gathering of an instrument. The instrument's ID is in the name, since several
+// gateways may have the same host name and address, as containers do.
 func newGathering(shared *common, listen string, of *instrument.Instrument) *gathering {
 	if shared.gathering == nil {
 		return nil
 	}
 	g := &gathering{Gathering: shared.gathering, who: hostName() + " " + listen + " " + of.ID()}
-	for _, r := range of.Refusals() { // of an earlier process, which has told them
+	for _, r := range of.Refusals() { // those of an earlier process, which has reported them
 		g.refusals = max(g.refusals, r.Number)
 	}
 	return g
 }
 
-// gather tells the other gateways what this one does until ctx ends, and once more then. It is
-// never on the way of a request.
+// gather reports to the other gateways until ctx ends, and once more then. No request waits for it.
 func (p *past) gather(ctx context.Context) {
 	if p.others == nil {
 		return
 	}
-	every(ctx, p.of.after, GatherEvery, func() { p.tell(ctx, false) })
-	p.tell(context.WithoutCancel(ctx), true)
+	every(ctx, p.of.after, GatherEvery, func() { p.report(ctx, false) })
+	p.report(context.WithoutCancel(ctx), true)
 }
 
-func (p *past) tell(ctx context.Context, stopped bool) {
+func (p *past) report(ctx context.Context, stopped bool) {
 	g, now := p.others, time.Now()
-	told, last := p.telling(now, stopped)
-	err := g.Report(ctx, g.who, now, told)
+	reported, last := p.unreported(now, stopped)
+	err := g.Report(ctx, g.who, now, reported)
 	var there []redis.Gateway
 	if err == nil {
 		there, err = g.Gateways(ctx, now.Add(-gatewayAway))
@@ -94,23 +93,23 @@ func (p *past) tell(ctx context.Context, stopped bool) {
 	}
 	if err == nil {
 		g.there.Store(int32(len(there))) // #nosec G115 -- few
-		g.told, g.refusals = now, last
+		g.reported, g.refusals = now, last
 	}
 }
 
-// telling is what there is to tell since the last time, and the number of the last refusal in it.
-func (p *past) telling(now time.Time, stopped bool) (told redis.Report, last uint64) {
+// unreported returns what there is to report since the last time, and the number of the last refusal in it.
+func (p *past) unreported(now time.Time, stopped bool) (reported redis.Report, last uint64) {
 	g := p.others
-	kills, _ := p.kills(now.Add(-startsTold))
-	told = redis.Report{
+	kills, _ := p.kills(now.Add(-startsReported))
+	reported = redis.Report{
 		About:    packed(gatewayAbout{Version(), p.Since, kills, stopped, p.Marks(now.Add(-24 * time.Hour))}),
 		Parts:    map[string]map[string][]byte{stepsPart: {}, minutesPart: {}},
 		Refusals: map[string][][]byte{},
 	}
-	minutes, steps := p.Untold(g.told)
+	minutes, steps := p.Untold(g.reported)
 	for part, all := range map[string][]instrument.Step{stepsPart: steps, minutesPart: minutes} {
 		for _, s := range all {
-			told.Parts[part][strconv.FormatInt(s.Place(), 10)] = packed(s)
+			reported.Parts[part][strconv.FormatInt(s.Place(), 10)] = packed(s)
 		}
 	}
 	last = g.refusals
@@ -123,20 +122,20 @@ func (p *past) telling(now time.Time, stopped bool) (told redis.Report, last uin
 			list = limitedList
 		}
 		last, r.Gateway = max(last, r.Number), g.who
-		told.Refusals[list] = append(told.Refusals[list], packed(r))
+		reported.Refusals[list] = append(reported.Refusals[list], packed(r))
 	}
-	return told, last
+	return reported, last
 }
 
 func packed(v any) []byte {
 	var b bytes.Buffer
-	w, _ := flate.NewWriter(&b, flate.BestSpeed) // which is a level that there is
+	w, _ := flate.NewWriter(&b, flate.BestSpeed) // fails only for an unknown level
 	_ = json.NewEncoder(w).Encode(v)             // into memory
 	_ = w.Close()
 	return b.Bytes()
 }
 
-// unpacked leaves out what a gateway of another version says otherwise.
+// unpacked leaves out what cannot be read, such as the report of a gateway of another version.
 func unpacked[T any](texts [][]byte) (all []T) {
 	for _, text := range texts {
 		var one T
@@ -149,13 +148,13 @@ func unpacked[T any](texts [][]byte) (all []T) {
 
 // GatewayRow is one of several gateways, and what it did.
 type GatewayRow struct {
-	Name     string    `json:"name"` // its host, its address, and what tells it from others that have the same
+	Name     string    `json:"name"` // its host, its address, and the ID of its instrument
 	Requests uint32    `json:"requests"`
 	Refused  uint32    `json:"refused"`
 	Failed   uint32    `json:"failed"`
-	Here     bool      `json:"here"` // the one that is asked
-	Heard    time.Time `json:"last_heard"`
-	Silent   bool      `json:"silent"` // it did not stop, and tells nothing any more
+	Here     bool      `json:"here"` // the gateway that answers
+	LastSeen time.Time `json:"last_heard"`
+	Silent   bool      `json:"silent"` // it did not stop, but reports nothing any more
 	gatewayAbout
 }
 
@@ -164,22 +163,22 @@ type gathered struct {
 	*instrument.View
 	Refusals []instrument.Refusal // newest first
 	Marks    []instrument.Mark    // oldest first
-	Gateways []GatewayRow         // none if it is one gateway alone
-	Fault    string               // why it is not of all
+	Gateways []GatewayRow         // empty if this is of one gateway alone
+	Fault    string               // why it is not of all gateways
 }
 
-// Why there is nothing of other gateways.
+// Reasons why the other gateways are missing.
 const (
 	oneGateway = "sessions.store is memory: there is one gateway only."
 	storeAway  = "The store of sessions does not answer, where gateways tell each other what they do: this is of this gateway alone."
 )
 
-// inSpan gathers what this gateway did in a span, or all of them.
+// inSpan gathers what this gateway, or with all every gateway, did in a span.
 func (p *past) inSpan(ctx context.Context, span instrument.Span, all bool) *gathered {
 	now := time.Now()
 	v := &gathered{View: instrument.NewView(span, now), Refusals: p.Instrument.Refusals()}
 	minutes, steps := p.Steps(v.At)
-	own := GatewayRow{Here: true, Heard: now}
+	own := GatewayRow{Here: true, LastSeen: now}
 	own.did(v.Add(slices.Concat(minutes, steps)))
 	v.Marks = p.Marks(v.At)
 	switch {
@@ -195,7 +194,7 @@ func (p *past) inSpan(ctx context.Context, span instrument.Span, all bool) *gath
 	return v
 }
 
-// place is its host and address.
+// place returns host and address.
 func (r *GatewayRow) place() string { return r.Name[:max(0, strings.LastIndexByte(r.Name, ' '))] }
 
 func (r *GatewayRow) did(sum instrument.Entry) {
@@ -230,14 +229,14 @@ func (v *gathered) join(ctx context.Context, g *gathering, span instrument.Span,
 			parts = append(minutes, parts...)
 		}
 		others = append(others, instrument.Once(unpacked[instrument.Step](parts)))
-		v.Gateways = append(v.Gateways, GatewayRow{Name: other.Name, Heard: other.Reported, Silent: !about.Stopped && time.Since(other.Reported) > gatewayAway, gatewayAbout: about})
+		v.Gateways = append(v.Gateways, GatewayRow{Name: other.Name, LastSeen: other.Reported, Silent: !about.Stopped && time.Since(other.Reported) > gatewayAway, gatewayAbout: about})
 		for _, m := range about.Marks {
 			if m.Gateway = other.Name; !m.At.Before(v.At) {
 				v.Marks = append(v.Marks, m)
 			}
 		}
 	}
-	if v.Gateways[0].Name == "" { // it has told nothing yet
+	if v.Gateways[0].Name == "" { // it has not reported yet
 		v.Gateways[0].Name = g.who
 	}
 	if err := v.joinRefusals(ctx, g); err != nil {
@@ -247,7 +246,7 @@ func (v *gathered) join(ctx context.Context, g *gathering, span instrument.Span,
 		v.Gateways[i+1].did(v.Add(steps))
 	}
 	slices.SortStableFunc(v.Marks, func(a, b instrument.Mark) int { return a.At.Compare(b.At) })
-	for i := range v.Gateways { // of one that was killed, another may have taken the place
+	for i := range v.Gateways { // one that was killed is not silent if another has started in its place
 		old := &v.Gateways[i]
 		old.Silent = old.Silent && !slices.ContainsFunc(v.Gateways, func(g GatewayRow) bool { return !g.Silent && !g.Stopped && g.place() == old.place() })
 	}
@@ -257,7 +256,7 @@ func (v *gathered) join(ctx context.Context, g *gathering, span instrument.Span,
 
 // joinRefusals adds what the other gateways refused.
 func (v *gathered) joinRefusals(ctx context.Context, g *gathering) error {
-	known := map[string]bool{} // by this process; an earlier one of this gateway may have told more before it was killed
+	known := map[string]bool{} // refusals of this process; an earlier process of this gateway may have reported others
 	for _, r := range v.Refusals {
 		known[r.ID] = true
 	}

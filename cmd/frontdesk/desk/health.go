@@ -18,13 +18,13 @@ import (
 	"frontdesk/backend/sqlrecord"
 )
 
-// The status that /readyz answers. Unavailable and draining come with 503; degraded
-// does not, since other gateways have the same problem, or it can wait.
+// The status that /readyz answers. Unavailable and draining come with 503. Degraded comes with 200:
+// other gateways have the same problem, or it can wait.
 const (
 	HealthOK          = "ok"
-	HealthDegraded    = "degraded"    // it serves, but somebody should look
+	HealthDegraded    = "degraded"    // the gateway serves, but somebody should look
 	healthUnavailable = "unavailable" // the administration, or the store of sessions, does not answer
-	HealthDraining    = "draining"    // it is to stop
+	HealthDraining    = "draining"    // the gateway is to stop
 )
 
 // sessionsReadOnly is what /readyz says of a store of sessions that answers and takes no writes.
@@ -35,14 +35,14 @@ const sessionsReadOnly = "read-only"
 type Health struct {
 	Status      string             `json:"status"`
 	Version     string             `json:"version"`
-	Since       *time.Time         `json:"since,omitempty"`   // it is not ok, as far as it was asked
-	Reasons     []string           `json:"reasons,omitempty"` // why it is not ok
-	LookAt      []string           `json:"look_at,omitempty"` // what somebody should look at, though it is ok
+	Since       *time.Time         `json:"since,omitempty"`   // the first request to /readyz that found it not ok
+	Reasons     []string           `json:"reasons,omitempty"` // why the status is not ok
+	LookAt      []string           `json:"look_at,omitempty"` // what somebody should look at, whatever the status
 	Backend     string             `json:"backend"`
-	Circuit     string             `json:"circuit"`            // the worst of them
-	Circuits    map[string]string  `json:"circuits,omitempty"` // those that are not closed, as "writes of order"
+	Circuit     string             `json:"circuit"`            // the worst state of any circuit
+	Circuits    map[string]string  `json:"circuits,omitempty"` // circuits that are not closed, by names such as "writes of order"
 	Jobs        string             `json:"jobs"`
-	Sessions    string             `json:"sessions"` // where they are kept
+	Sessions    string             `json:"sessions"` // the state of their store
 	Disks       []Disk             `json:"disks"`
 	Config      ConfigHealth       `json:"config"`
 	Certificate *CertificateHealth `json:"certificate,omitempty"` // only with TLS
@@ -50,68 +50,68 @@ type Health struct {
 	Gone        []GatewayGone      `json:"gateways_gone,omitempty"`
 }
 
-// ConfigHealth tells which configuration is in force.
+// ConfigHealth describes the configuration in force.
 type ConfigHealth struct {
 	Hash         string     `json:"hash"`
 	Loaded       time.Time  `json:"loaded"`
 	LastReload   *time.Time `json:"last_reload,omitempty"`
 	Error        string     `json:"error,omitempty"`       // why the last reload kept the one before
-	HangsSince   *time.Time `json:"hangs_since,omitempty"` // the files, which are being read and do not answer
+	HangsSince   *time.Time `json:"hangs_since,omitempty"` // since when a read of the files has not returned
 	NeedsRestart []string   `json:"needs_restart,omitempty"`
 	RestartError string     `json:"restart_error,omitempty"` // why a start would fail
 }
 
-// healthTimeout is how long the parts may take to answer, which are all asked at once. Load
-// balancers do not wait for long.
+// healthTimeout is how long the parts may take to answer; all are asked at once. Load balancers do
+// not wait for long.
 const healthTimeout = 2 * time.Second
 
-// answers are what the parts say when they are asked.
+// answers are what the parts report about themselves.
 type answers struct {
 	jobs, backend error
-	sessions      string // in a word, and why
-	why           error
-	crowded       *StatusSpace // of results, where most of it is taken
-	pending       pending      // without anything where they cannot be counted, which jobs tells
+	sessions      string       // the state of the store of sessions
+	why           error        // the cause of that state
+	crowded       *StatusSpace // the space of results, if most of it is taken
+	pending       pending      // empty if callbacks cannot be counted; jobs has the error then
 	disks         []Disk
 }
 
 func (h *Desk) ask(ctx context.Context) (a answers) {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	var asked sync.WaitGroup
-	asked.Go(func() { a.jobs = h.store.jobs.Ready(ctx) })
-	asked.Go(func() { a.backend = h.client.Ready(ctx) })
-	asked.Go(func() { a.disks = h.looks.disks() })
-	asked.Go(func() { a.sessions, a.why = h.sessionsHealth(ctx) })
-	asked.Go(func() {
+	var polls sync.WaitGroup
+	polls.Go(func() { a.jobs = h.store.jobs.Ready(ctx) })
+	polls.Go(func() { a.backend = h.client.Ready(ctx) })
+	polls.Go(func() { a.disks = h.looks.disks() })
+	polls.Go(func() { a.sessions, a.why = h.sessionsHealth(ctx) })
+	polls.Go(func() {
 		if room, err := h.room.now(ctx); err == nil && room.Crowded() {
 			a.crowded = h.spaceStatus(ctx, room)
 		}
 	})
-	asked.Go(func() {
+	polls.Go(func() {
 		if p, err := h.pending.now(ctx); err == nil {
 			a.pending = p
 		}
 	})
-	asked.Wait()
+	polls.Wait()
 	return a
 }
 
-// health asks every part how it does.
+// health judges the state of every part.
 func (h *Desk) health(ctx context.Context) Health {
 	now := Health{Status: HealthOK, Version: Version(), Backend: "ok", Jobs: "ok", Circuit: h.client.State(), Config: h.configHealth()}
-	asked := h.ask(ctx)
-	if moved, ok := errors.AsType[*sqlrecord.MovedError](cmp.Or(asked.backend, asked.jobs)); ok {
+	a := h.ask(ctx)
+	if moved, ok := errors.AsType[*sqlrecord.MovedError](cmp.Or(a.backend, a.jobs)); ok {
 		now.refuses(healthUnavailable, moved.Error())
 	}
 	now.judgeCircuits(h.client.Circuits())
-	h.judgeCallbacks(&now, asked)
+	h.judgeCallbacks(&now, a)
 	h.queues.judge(&now)
-	now.judgeDisks(asked.disks)
+	now.judgeDisks(a.disks)
 	now.judgeConfig(len(h.keys()))
 	h.judgeCertificate(&now)
-	h.judgeBackend(&now, asked)
-	h.judgeSessions(&now, asked)
+	h.judgeBackend(&now, a)
+	h.judgeSessions(&now, a)
 	h.judgeLog(&now)
 	h.judgeStore(&now)
 	h.judgeEnds(&now)
@@ -125,7 +125,7 @@ func (h *Desk) health(ctx context.Context) Health {
 	return now
 }
 
-// unwellSince is since when it is not ok; nil where it is.
+// unwellSince returns since when the status is not ok; nil if it is ok.
 func (h *Desk) unwellSince(status string) *time.Time {
 	if status == HealthOK {
 		h.unwell.Store(nil)
@@ -136,7 +136,7 @@ func (h *Desk) unwellSince(status string) *time.Time {
 	return h.unwell.Load()
 }
 
-// degraded notes why it is not ok.
+// degraded adds a reason why the status is not ok.
 func (now *Health) degraded(format string, args ...any) {
 	if now.Status == HealthOK {
 		now.Status = HealthDegraded
@@ -144,7 +144,7 @@ func (now *Health) degraded(format string, args ...any) {
 	now.Reasons = append(now.Reasons, fmt.Sprintf(format, args...))
 }
 
-// refuses notes why it is to be sent no requests.
+// refuses adds a reason why the gateway is to get no requests.
 func (now *Health) refuses(status, reason string) {
 	now.degraded("%s", reason)
 	now.Status = status
@@ -162,17 +162,17 @@ func (now *Health) judgeCircuits(all []backend.Circuit) {
 	}
 }
 
-func (h *Desk) judgeCallbacks(now *Health, asked answers) {
-	if err := asked.jobs; err != nil {
+func (h *Desk) judgeCallbacks(now *Health, a answers) {
+	if err := a.jobs; err != nil {
 		h.log.Warn("callback jobs cannot be read", zap.Error(err))
 		now.Jobs = healthUnavailable
 		now.degraded("callback jobs cannot be read; the log says why")
 	}
-	for _, reason := range asked.pending.reasons {
+	for _, reason := range a.pending.reasons {
 		now.degraded("%s", reason)
 	}
-	now.LookAt = asked.pending.lookAt
-	if space := asked.crowded; space != nil {
+	now.LookAt = a.pending.lookAt
+	if space := a.crowded; space != nil {
 		now.degraded("results of callbacks that were not fetched take %s of %s, most of it those of client %s: who has its share is refused further ones with 503",
 			readable(space.Used-space.Spent), readable(space.Limit), space.Client)
 	}
@@ -208,8 +208,8 @@ func (now *Health) judgeConfig(keys int) {
 	}
 }
 
-func (h *Desk) judgeBackend(now *Health, asked answers) {
-	if err := asked.backend; err != nil {
+func (h *Desk) judgeBackend(now *Health, a answers) {
+	if err := a.backend; err != nil {
 		h.log.Warn("not ready", zap.Error(err))
 		now.Backend = healthUnavailable
 		now.refuses(healthUnavailable, "the administration does not answer; the log says why")
@@ -225,19 +225,19 @@ func (h *Desk) judgeBackend(now *Health, asked answers) {
 	}
 }
 
-func (h *Desk) judgeSessions(now *Health, asked answers) {
-	switch now.Sessions = asked.sessions; now.Sessions {
+func (h *Desk) judgeSessions(now *Health, a answers) {
+	switch now.Sessions = a.sessions; now.Sessions {
 	case sessionsReadOnly:
-		h.log.Warn("sessions cannot be kept", zap.Error(asked.why))
-		now.degraded("the store of sessions takes no writes, and logins, logouts and requests of api_keys with limits are refused with 503: %s", whyNoWrites(asked.why))
+		h.log.Warn("sessions cannot be kept", zap.Error(a.why))
+		now.degraded("the store of sessions takes no writes, and logins, logouts and requests of api_keys with limits are refused with 503: %s", whyNoWrites(a.why))
 	case healthUnavailable:
-		h.log.Warn("sessions cannot be looked up", zap.Error(asked.why))
+		h.log.Warn("sessions cannot be looked up", zap.Error(a.why))
 		now.refuses(healthUnavailable, "the store of sessions does not answer: every session is refused with 500; the log says why")
 	}
 }
 
-// sessionsHealth asks the store of sessions, where that is not this process, and says in
-// a word how it does, and why.
+// sessionsHealth returns the state of the store of sessions, and its cause. A store in this process is
+// always ok.
 func (h *Desk) sessionsHealth(ctx context.Context) (word string, cause error) {
 	if h.common.ready == nil {
 		return HealthOK, nil
@@ -264,7 +264,7 @@ func (h *Desk) configHealth() ConfigHealth {
 	return now
 }
 
-// summary says what is wrong in one line; the log has all of it.
+// summary describes an error in one line; the log has all of it.
 func summary(err error) string { return inOneLine(problemsOf(err)) }
 
 func inOneLine(problems []string) string {
@@ -274,7 +274,7 @@ func inOneLine(problems []string) string {
 	return fmt.Sprintf("%d problems, first: %s", len(problems), problems[0])
 }
 
-// status says in a line what the program does, for systemctl status.
+// status describes in one line what the program does, for systemctl status.
 func (h *Desk) status() string {
 	current := h.live.Load()
 	text := fmt.Sprintf("serving %s/, %d api_key(s), configuration %s", h.config.Server.BaseURL(), len(current.config.APIKeys), current.policy.Hash)
@@ -290,11 +290,11 @@ type probes struct {
 	health func(context.Context) Health
 }
 
-// healthz tells that the program runs.
+// healthz answers that the program runs.
 func (probes) healthz(c *fiber.Ctx) error { return c.JSON(fiber.Map{"status": HealthOK}) }
 
-// readyz reports whether the program is to be sent requests, and why not. Who asks by a name that is
-// none of the listener's own learns a word: some load balancers send the name of their group.
+// readyz reports whether the program is to get requests, and if not, why. A request whose host is none of
+// the listener's own names gets the status alone: some load balancers send the name of their group.
 func (a probes) readyz(c *fiber.Ctx) error {
 	now := a.health(c.UserContext())
 	if now.Status == healthUnavailable || now.Status == HealthDraining {

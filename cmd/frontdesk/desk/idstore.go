@@ -20,10 +20,10 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// ownFile returns the SQLite file beside a system that is not ours; "" if that is PostgreSQL. It
-// fails if the file is gone although it had IDs that clients know.
+// ownFile returns the SQLite file of the gateway's own database for a mapped system; "" for PostgreSQL.
+// It fails if the file is gone although it had IDs that clients know.
 func ownFile(sh *sheet.Sheet) (string, error) {
-	file := databaseBeside(sh).file()
+	file := sheetDatabase(sh).file()
 	if file == "" {
 		return "", nil
 	}
@@ -35,8 +35,8 @@ func ownFile(sh *sheet.Sheet) (string, error) {
 	return file, nil
 }
 
-// openStore opens the id store in the gateway's own database, where it must be the
-// one whose IDs clients know.
+// openStore opens the id store in the gateway's own database. It fails if that is not the
+// store whose IDs clients know.
 func openStore(ctx context.Context, sh *sheet.Sheet, own *OwnDatabase, log *zap.Logger) (*idstore.Store, error) {
 	noted, err := notedStore(sh)
 	if err != nil {
@@ -52,20 +52,20 @@ func openStore(ctx context.Context, sh *sheet.Sheet, own *OwnDatabase, log *zap.
 	return store, err
 }
 
-// Clients know the IDs of one id store. A small file beside the sheet names that store: the file
-// stays with the configuration, whatever happens to the store.
-func noteOf(sh *sheet.Sheet) string { return beside(sh, "-keep.id") }
+// noteOf names the small file beside the sheet that says which id store has the IDs that clients know. The
+// note stays with the configuration, whatever happens to the store.
+func noteOf(sh *sheet.Sheet) string { return sidecar(sh, "-keep.id") }
 
-// beside names a file that belongs to a sheet.
-func beside(sh *sheet.Sheet, suffix string) string {
+// sidecar names a file that belongs to a sheet.
+func sidecar(sh *sheet.Sheet, suffix string) string {
 	return strings.TrimSuffix(sh.File, filepath.Ext(sh.File)) + suffix
 }
 
-// noteWords stand in a note below the UUID.
+// noteWords is the text of a note, below the UUID.
 const noteWords = "This is the id store whose IDs clients of this frontdesk know. It belongs with the sheet;\ndocs/vendors.md tells what for.\n"
 
-// notedStore returns the UUID of the store whose IDs clients know; "" where none is
-// noted, or the sheet has no keys that IDs are given out for.
+// notedStore returns the UUID of the store whose IDs clients know; "" if no store is noted, or
+// the sheet has no keys that need IDs.
 func notedStore(sh *sheet.Sheet) (string, error) {
 	if !sh.NeedsKeep() {
 		return "", nil
@@ -85,14 +85,14 @@ func notedStore(sh *sheet.Sheet) (string, error) {
 	return id.String(), nil
 }
 
-// lostStore says what to do if the store is not the one in the note.
+// lostStore adds to an error what to do if the store is not the one in the note.
 func lostStore(sh *sheet.Sheet, err error) error {
 	noted, _ := notedStore(sh)
 	return fmt.Errorf("%w; the IDs that clients know are in the store %s, says %s: restore it from its backup. "+
 		"If it is lost for good, remove %[3]s: the IDs that clients know are then not found, and all records get new ones", err, noted, noteOf(sh))
 }
 
-// noteStore notes which store it is.
+// noteStore writes the note of a store.
 func noteStore(sh *sheet.Sheet, id string, log *zap.Logger) {
 	fields := []zap.Field{zap.String("file", noteOf(sh)), zap.String("store", id)}
 	write := func(w io.Writer) error {

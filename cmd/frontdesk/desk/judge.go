@@ -15,9 +15,9 @@ import (
 	"frontdesk/gateway/webhook"
 )
 
-// Judged reads a configuration, and finds everything that would keep it from being served:
-// mistakes in the text, and files and folders that cannot be used. It makes, locks and connects to nothing. With elsewhere it leaves out
-// the files and folders of this machine, since another one will serve.
+// Judged reads a configuration, and finds everything that would keep it from being served: mistakes in
+// the text, and files and folders that cannot be used. It creates nothing, locks nothing and connects to
+// nothing. With elsewhere it does not look at files and folders of this machine, since another one will serve.
 func Judged(file string, elsewhere bool) (*config.Config, error) {
 	return judgedBy(newLoader(file), elsewhere)
 }
@@ -30,7 +30,7 @@ func judgedBy(loader *config.Loader, elsewhere bool) (*config.Config, error) {
 	return judgedFully(c, problems, elsewhere)
 }
 
-// judgedFully goes on with a configuration that was read, or its draft.
+// judgedFully is Judged for a configuration that has been read, or its draft.
 func judgedFully(c *config.Config, problems strictyaml.Problems, elsewhere bool) (*config.Config, error) {
 	j := judge{Config: c, problems: problems, elsewhere: elsewhere}
 	j.parts()
@@ -43,7 +43,7 @@ func judgedFully(c *config.Config, problems strictyaml.Problems, elsewhere bool)
 	return nil, j.problems
 }
 
-// judge looks at the machine as Build would, with the same functions, and opens nothing.
+// judge checks the machine with the functions that Build uses, but opens nothing.
 type judge struct {
 	*config.Config
 	problems  strictyaml.Problems
@@ -57,16 +57,16 @@ func (j *judge) fail(setting, rule string, err error) {
 	j.problems = append(j.problems, j.Problem(setting, rule, "%s", strings.ReplaceAll(located(err).Error(), "\n", "; ")))
 }
 
-// failHere is fail for problems that only the serving machine can find.
+// failHere is fail for problems that only the serving machine can have.
 func (j *judge) failHere(setting, rule string, err error) {
 	if !j.elsewhere {
 		j.fail(setting, rule, err)
 	}
 }
 
-// said reports whether a problem of a setting, or of a part of it, is known already. Its value is
-// then not the one that was written.
-func (j *judge) said(setting string) bool {
+// said reports whether a setting, or a part of it, has a problem already. Its value is then not the
+// one that the file has.
+func (j *judge) faulty(setting string) bool {
 	file := j.Files()[0]
 	for _, p := range j.problems {
 		if p.File == file && (p.Path == "" || within(p.Path, setting) || within(setting, p.Path)) {
@@ -78,15 +78,15 @@ func (j *judge) said(setting string) bool {
 
 // parts judges the settings by the part of the program that uses them.
 func (j *judge) parts() {
-	if files := j.Server.TLS; files.Enabled() && !j.said("server.tls") {
+	if files := j.Server.TLS; files.Enabled() && !j.faulty("server.tls") {
 		_, setting, err := readCertificates(files)
 		j.failHere(setting, config.RuleTLSFiles, err)
 	}
-	if file := j.Webhooks.CAFile; file != "" && !j.said("webhooks.ca_file") {
+	if file := j.Webhooks.CAFile; file != "" && !j.faulty("webhooks.ca_file") {
 		_, err := webhook.Roots(file)
 		j.failHere("webhooks.ca_file", config.RuleCAFile, err)
 	}
-	if file := j.Ops.Socket; file != "" && !j.said("ops.socket") {
+	if file := j.Ops.Socket; file != "" && !j.faulty("ops.socket") {
 		j.failHere("ops.socket", config.RuleFolder, canBind(file))
 	}
 	j.sessions()
@@ -96,7 +96,7 @@ func (j *judge) parts() {
 }
 
 func (j *judge) sessions() {
-	if j.Sessions.Store == config.MemoryStore || j.said("sessions") {
+	if j.Sessions.Store == config.MemoryStore || j.faulty("sessions") {
 		return
 	}
 	options := redis.Options{URL: string(j.Sessions.Store)}
@@ -110,7 +110,7 @@ func (j *judge) sessions() {
 
 // links judges the address that links in mails begin with.
 func (j *judge) links() {
-	if j.said("server.listen") || j.said("server.public_url") || j.said("server.base_path") {
+	if j.faulty("server.listen") || j.faulty("server.public_url") || j.faulty("server.base_path") {
 		return
 	}
 	err := auth.JudgeBase(j.Server.BaseURL())
@@ -122,7 +122,7 @@ func (j *judge) links() {
 }
 
 func (j *judge) mail() {
-	if j.said("mail") {
+	if j.faulty("mail") {
 		return
 	}
 	if err := auth.JudgeSender(j.Mail.From); err != nil {
@@ -133,28 +133,28 @@ func (j *judge) mail() {
 		j.failHere("mail.folder", config.RuleFolder, canMake(j.Mail.Folder))
 		return
 	}
-	_, err := newMailer(j.Mail) // which does not connect
+	_, err := newMailer(j.Mail) // does not connect
 	j.fail("mail.smtp", config.RuleSMTP, err)
 }
 
-// storage judges the places of records, of the gateway's own database beside another system, and
-// of the results of callbacks.
+// storage judges the database of the built-in administration, or the gateway's own for a mapped
+// system, and the folder of the results of callbacks.
 func (j *judge) storage() {
-	if j.said("backend.driver") || j.said("model.dir") {
+	if j.faulty("backend.driver") || j.faulty("model.dir") {
 		return
 	}
 	setting, judge := "backend.dsn", j.records
 	if j.Backend.BySheet() {
-		setting, judge = "backend.sheet", j.besideSystem
+		setting, judge = "backend.sheet", j.mappedSystem
 	}
 	if file, ok := judge(); ok && file != "" {
 		j.failHere(setting, config.RuleFolder, cmp.Or(canMake(ResultsFolder(file)), webhook.JudgeFolder(Absolute(ResultsFolder(file)))))
 	}
 }
 
-// records judges the database that backend.dsn names. Its file is "" for PostgreSQL.
+// records judges the database that backend.dsn names. file is "" for PostgreSQL.
 func (j *judge) records() (file string, ok bool) {
-	if j.said("backend.dsn") {
+	if j.faulty("backend.dsn") {
 		return "", false
 	}
 	if file = DatabaseFileOf(j.Config); file != "" {
@@ -174,11 +174,11 @@ func (j *judge) postgres(setting, dsn string) bool {
 	return err == nil
 }
 
-// besideSystem judges what a sheet wants of the system behind it, and the gateway's own database.
-// The loader has judged the sheet itself.
-func (j *judge) besideSystem() (file string, ok bool) {
+// mappedSystem judges whether the driver can do what a sheet wants, and the gateway's own database. The
+// loader has judged the sheet itself.
+func (j *judge) mappedSystem() (file string, ok bool) {
 	sh, err := sheetOf(j.Config)
-	if j.said("backend.sheet") || err != nil {
+	if j.faulty("backend.sheet") || err != nil {
 		return "", false
 	}
 	j.fail("backend.sheet", config.RuleModelOrSheet, drivers()[j.Backend.Driver].judge(sh))
@@ -192,21 +192,20 @@ func (j *judge) besideSystem() (file string, ok bool) {
 	return file, j.database("backend.sheet", file)
 }
 
-// database judges a file of SQLite, those that SQLite makes beside it, and the lock that a
-// gateway holds on it.
+// database judges a SQLite file, the files that SQLite makes beside it, and the gateway's lock file.
 func (j *judge) database(setting, file string) bool {
 	err := cmp.Or(wasThere(file), sqlrecord.JudgeSQLite(file), canWrite(file), canWrite(file+"-wal"), canWrite(file+"-shm"), canWrite(lockOf(file)))
 	j.failHere(setting, config.RuleFolder, err)
 	return err == nil
 }
 
-// judgeSecrets finds secrets that no callback can be signed with.
+// judgeSecrets finds secrets that cannot sign callbacks.
 func judgeSecrets(c *config.Config) (problems strictyaml.Problems) {
 	for i := range c.APIKeys {
 		key := &c.APIKeys[i]
 		for j, secret := range key.WebhookSecret {
 			if secret == "" {
-				continue // which the loader has said
+				continue // the loader has reported it
 			}
 			if _, err := webhook.ParseSecret(string(secret)); err != nil {
 				problems = append(problems, strictyaml.Problem{

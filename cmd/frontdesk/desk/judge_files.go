@@ -20,7 +20,7 @@ func canMake(folder string) error {
 		case errors.Is(err, fs.ErrNotExist) && isLink(at):
 			return fmt.Errorf("%s is a link to nothing, expected a folder", at)
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-			continue // to the folder it would be made in: the root is there
+			continue // with the parent folder; the loop ends, since the root exists
 		case err != nil:
 			return err
 		case !info.IsDir():
@@ -46,7 +46,7 @@ func canWrite(file string) error {
 		}
 		return err
 	}
-	if to, err := os.Readlink(file); err == nil { // opening it makes what it leads to
+	if to, err := os.Readlink(file); err == nil { // opening the link creates its target
 		if !filepath.IsAbs(to) {
 			to = filepath.Join(filepath.Dir(file), to)
 		}
@@ -61,15 +61,15 @@ func canWrite(file string) error {
 	return mayWrite(folder)
 }
 
-// wasThere returns an error if a database is not there, and files beside it are: a gateway has
-// served from it. To begin with an empty one is for migrate.
+// wasThere returns an error if a database is missing but the files beside it exist: a gateway has served
+// from it. Only migrate may begin with an empty one.
 func wasThere(database string) error {
 	if info, err := os.Stat(database); !errors.Is(err, fs.ErrNotExist) && (err != nil || info.Size() > 0) {
 		return nil
 	}
-	for _, beside := range []string{historyFile(database), string(spareOf(database))} {
-		if _, err := os.Stat(beside); err == nil {
-			return fmt.Errorf("there is no database %s, and a gateway has served from it, since there is %s: restore the database; frontdesk migrate makes a new one", Absolute(database), Absolute(beside))
+	for _, companion := range []string{historyFile(database), string(reserveOf(database))} {
+		if _, err := os.Stat(companion); err == nil {
+			return fmt.Errorf("there is no database %s, and a gateway has served from it, since there is %s: restore the database; frontdesk migrate makes a new one", Absolute(database), Absolute(companion))
 		}
 	}
 	return nil
@@ -80,7 +80,7 @@ func isLink(path string) bool {
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
-// mayWrite tells that the user who asks may not write what is there.
+// mayWrite returns an error if the user of this process may not write what path names.
 func mayWrite(path string) error {
 	if !accessible(path) {
 		return fmt.Errorf("%s cannot be written by user %s", path, currentUser())
@@ -88,10 +88,10 @@ func mayWrite(path string) error {
 	return nil
 }
 
-// JudgedFor tells for whom, and from where, files and folders are judged.
+// JudgedFor names the user and the folder for which files and folders are judged.
 func JudgedFor() string { return fmt.Sprintf("user %s in %s", currentUser(), Absolute(".")) }
 
-// currentUser names who the program runs as: what is judged, is judged for that user.
+// currentUser names the user that the program runs as, for whom files are judged.
 func currentUser() string {
 	if u, err := user.Current(); err == nil {
 		return u.Username
@@ -99,8 +99,8 @@ func currentUser() string {
 	return strconv.Itoa(os.Geteuid())
 }
 
-// located adds to an error of the file system which folder a path is relative to: this one, which
-// may not be the one that frontdesk serves in.
+// located makes the path in an error of the file system absolute: this folder may not be the one that
+// frontdesk serves in.
 func located(err error) error {
 	failed, ok := errors.AsType[*fs.PathError](err)
 	if !ok {
@@ -109,7 +109,7 @@ func located(err error) error {
 	return fmt.Errorf("%s: %w", Absolute(failed.Path), failed.Err)
 }
 
-// Absolute is a path with the folder that it is relative to, as others find it, who work in another one.
+// Absolute makes a path absolute, for readers who work in another folder.
 func Absolute(path string) string {
 	if whole, err := filepath.Abs(path); err == nil {
 		return whole

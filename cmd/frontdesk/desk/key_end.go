@@ -6,29 +6,31 @@ import (
 	"frontdesk/cmd/frontdesk/desk/neighbours"
 )
 
-// keyFact is what a gateway knows of one hash of an api_key beside what its files say:
+// keyFact is what a gateway knows of one hash of an api_key in addition to its files. It publishes
+// changes of its files to the other gateways:
 //
-//	a change of the files     tells the others
-//	expires becomes earlier   that end, final: once it has come nothing undoes it, here from now on
-//	expires becomes later     that it has no end any more, which undoes one that has not come
-//	the hash is gone          that it ends now, until files have it again
-//	it is there again         that it has no end any more
+//	a change of the files     what is published
+//	expires becomes earlier   that end, as final: nothing undoes it once it has passed; here, from now on
+//	expires becomes later     no end, which undoes a published one that has not passed
+//	the hash is removed       an end now, until files have the hash again
+//	the hash is back          no end
 //
-// Of what was told the earliest end holds, by Tables.TellKeyEnds. The zero value knows nothing.
+// The earliest published end holds (Tables.PublishKeyEnds). The zero value knows nothing.
 type keyFact struct {
-	gone    bool              // the files had it, and have it no more
-	untold  neighbours.KeyEnd // what the others have to hear; without a name nothing
-	changes int               // the number of that, so that it is not taken for one like it
-	known   neighbours.KeyEnd // what all were told; without a name nothing
+	gone    bool              // the hash was removed from the files
+	pending neighbours.KeyEnd // the change that is still to be published; none if its Key is ""
+	changes int               // the number of changes, which tells pending from an equal, earlier one
+	known   neighbours.KeyEnd // the end that is published; none if its Key is ""
 }
 
-// filed is what is known after the files have changed; without a name a hash is not in them. Only changes
-// are told: what has ended when a gateway starts may simply have run out.
+// filed returns f after a change of the files, from was to is; one without a Key means that the hash was not,
+// or is not, in them. Only changes are published: a key that has ended when a gateway starts may simply have
+// expired.
 func (f keyFact) filed(was, is neighbours.KeyEnd, now time.Time) keyFact {
 	end, there := is, is.Key != ""
 	switch {
 	case there && was.Key == "" && (f.gone || f.known.Key != "" && !f.known.Final):
-		was.Ends = now // by files that did not have it, here or elsewhere
+		was.Ends = now // a removal, here or elsewhere, had ended it
 	case !there && was.Key == "":
 		return f
 	case !there:
@@ -42,27 +44,26 @@ func (f keyFact) filed(was, is neighbours.KeyEnd, now time.Time) keyFact {
 	case !sooner(end.Ends, was.Ends):
 		end.Ends, there = time.Time{}, false
 	}
-	if !f.untold.Final || f.untold.Ends.After(now) { // else it is final, also before the others have heard it
-		f.untold, f.untold.Final = end, there
+	if !f.pending.Final || f.pending.Ends.After(now) { // a final end that has passed stays, even unpublished
+		f.pending, f.pending.Final = end, there
 		f.changes++
 	}
 	return f
 }
 
-// heard is what is known once the others have heard of the change of that number, and what all were
-// told has been read.
-func (f keyFact) heard(told int, known neighbours.KeyEnd) keyFact {
-	if f.known = known; f.changes == told {
-		f.untold, f.changes = neighbours.KeyEnd{}, 0
+// published returns f once the change with that number is published; known is what the database now has.
+func (f keyFact) published(number int, known neighbours.KeyEnd) keyFact {
+	if f.known = known; f.changes == number {
+		f.pending, f.changes = neighbours.KeyEnd{}, 0
 	}
 	return f
 }
 
-// ends is from when on the hash is refused, whatever the files say; zero for never. An end by expires
-// counts before the others have heard it.
+// ends returns from when on the hash is refused, whatever the files say; zero for never. An end by expires
+// holds even before it is published.
 func (f keyFact) ends() time.Time {
-	if f.untold.Final && sooner(f.untold.Ends, f.known.Ends) {
-		return f.untold.Ends
+	if f.pending.Final && sooner(f.pending.Ends, f.known.Ends) {
+		return f.pending.Ends
 	}
 	return f.known.Ends
 }

@@ -73,7 +73,7 @@ func (w keyWorld) key() keyKey {
 		if g.files < always {
 			g.files = int(away(g.files))
 		}
-		k.gateways[i] = keyGatewayKey{int8(g.files), code(g.fact.untold), code(g.fact.known), code(g.sending), int8(g.at), g.fact.gone, g.looked, g.ended, g.heard, g.at != quiet && g.changes != g.fact.changes}
+		k.gateways[i] = keyGatewayKey{int8(g.files), code(g.fact.pending), code(g.fact.known), code(g.sending), int8(g.at), g.fact.gone, g.looked, g.ended, g.heard, g.at != quiet && g.changes != g.fact.changes}
 	}
 	return k
 }
@@ -145,7 +145,7 @@ func toldBy(t *testing.T) func(row endRow, end neighbours.KeyEnd, now int) endRo
 					end.Ends = time.Time{}
 				}
 				if one.tell {
-					must.Have(tables.TellKeyEnds(context.Background(), "a", []neighbours.KeyEnd{end}))(t)
+					must.Have(tables.PublishKeyEnds(context.Background(), "a", []neighbours.KeyEnd{end}))(t)
 				}
 			}
 			all := must.Have(tables.KeyEnds(t.Context()))(t)
@@ -181,7 +181,7 @@ func (m keyMachine) wrong(was, w keyWorld) string {
 		case was.gateways[i].at == onItsWay && g.at == told && !g.sending.Ends.IsZero() && (!w.row.there || w.row.ends > hourOf(g.sending) || g.sending.Final && !w.row.final):
 			return "nobody was told of an end"
 		}
-		settled = settled && g.looked && g.heard && g.at == quiet && g.fact.untold.Key == ""
+		settled = settled && g.looked && g.heard && g.at == quiet && g.fact.pending.Key == ""
 	}
 	a, b := w.gateways[0], w.gateways[1]
 	switch {
@@ -199,7 +199,7 @@ func (m keyMachine) next(w keyWorld, step func(string, keyWorld, string)) {
 		f(&after)
 		for _, g := range after.gateways {
 			after.given = after.given || g.files < always
-			after.final = after.final || g.files <= after.now || after.given && (after.sealed() || g.fact.untold.Final && hourOf(g.fact.untold) <= after.now)
+			after.final = after.final || g.files <= after.now || after.given && (after.sealed() || g.fact.pending.Final && hourOf(g.fact.pending) <= after.now)
 		}
 		step(name, after, m.wrong(w, after))
 	}
@@ -221,7 +221,7 @@ func (m keyMachine) next(w keyWorld, step func(string, keyWorld, string)) {
 		}
 		tells := func(w *keyWorld) {
 			g := &w.gateways[i]
-			g.sending, g.changes, g.at = g.fact.untold, g.fact.changes, onItsWay
+			g.sending, g.changes, g.at = g.fact.pending, g.fact.changes, onItsWay
 		}
 		hasTold := func(w *keyWorld) {
 			row := w.row
@@ -264,7 +264,7 @@ func (m keyMachine) next(w keyWorld, step func(string, keyWorld, string)) {
 // one starts anew.
 func TestEveryEndOfAKey(t *testing.T) {
 	start := keyWorld{gateways: [2]keyGateway{{files: always, looked: true, heard: true}, {files: always, looked: true, heard: true}}}
-	sound := keyMachine{keyFact.filed, keyFact.heard, keyFact.ends, toldBy(t)}
+	sound := keyMachine{keyFact.filed, keyFact.published, keyFact.ends, toldBy(t)}
 	search.Holds(t, sound, sound.faults(), func(m keyMachine) search.Protocol[keyWorld, keyKey] {
 		return search.Protocol[keyWorld, keyKey]{Start: start, Key: keyWorld.key, Next: m.next, Ended: func(w keyWorld) bool { return w.gateways[0].looked && w.gateways[1].looked }}
 	})
@@ -289,7 +289,7 @@ func (m keyMachine) tells(change func(row, after endRow, end neighbours.KeyEnd, 
 // hears and refuses plant one in what is made of an exchange, and in when a hash is refused.
 func (m keyMachine) hears(change func(before, after keyFact, told int) keyFact) keyMachine {
 	m.heard = func(f keyFact, told int, known neighbours.KeyEnd) keyFact {
-		return change(f, f.heard(told, known), told)
+		return change(f, f.published(told, known), told)
 	}
 	return m
 }
@@ -304,29 +304,29 @@ func (m keyMachine) faults() map[string]keyMachine {
 	return map[string]keyMachine{
 		"nobody is told of an end by expires": m.files(func(b, a keyFact, was, is end, _ time.Time) keyFact {
 			if is.Key != "" && sooner(is.Ends, was.Ends) {
-				a.untold, a.changes = b.untold, b.changes
+				a.pending, a.changes = b.pending, b.changes
 			}
 			return a
 		}),
-		"an end by expires is not final": m.files(func(_, a keyFact, _, _ end, _ time.Time) keyFact { a.untold.Final = false; return a }),
+		"an end by expires is not final": m.files(func(_, a keyFact, _, _ end, _ time.Time) keyFact { a.pending.Final = false; return a }),
 		"the end of what is gone is final": m.files(func(_, a keyFact, _, is end, now time.Time) keyFact {
-			a.untold.Final = a.untold.Final || is.Key == "" && a.untold.Ends.Equal(now)
+			a.pending.Final = a.pending.Final || is.Key == "" && a.pending.Ends.Equal(now)
 			return a
 		}),
 		"files that are older undo a revoke": m.files(func(b, a keyFact, was, is end, now time.Time) keyFact {
-			b.untold.Final = false
+			b.pending.Final = false
 			return b.filed(was, is, now)
 		}),
 		"a later end is told as one": m.files(func(_, a keyFact, was, is end, now time.Time) keyFact {
-			if a.untold.Key != "" && a.untold.Ends.IsZero() {
-				a.untold.Ends = now
+			if a.pending.Key != "" && a.pending.Ends.IsZero() {
+				a.pending.Ends = now
 			}
 			return a
 		}),
 		"it is forgotten that it was gone": m.files(func(_, a keyFact, _, _ end, _ time.Time) keyFact { a.gone = false; return a }),
 		"what is there again stays ended": m.files(func(b, a keyFact, was, _ end, _ time.Time) keyFact {
 			if was.Key == "" {
-				a.untold, a.changes = b.untold, b.changes
+				a.pending, a.changes = b.pending, b.changes
 			}
 			return a
 		}),
@@ -338,7 +338,7 @@ func (m keyMachine) faults() map[string]keyMachine {
 			return a
 		}),
 		"one change is taken for one like it": m.files(func(_, a keyFact, _, _ end, _ time.Time) keyFact { a.changes = min(a.changes, 1); return a }),
-		"what could not be told is told":      m.hears(func(_, a keyFact, _ int) keyFact { a.untold, a.changes = end{}, 0; return a }),
+		"what could not be told is told":      m.hears(func(_, a keyFact, _ int) keyFact { a.pending, a.changes = end{}, 0; return a }),
 		"what was told is not read":           m.hears(func(b, a keyFact, _ int) keyFact { a.known = b.known; return a }),
 		"what was read once stays": m.hears(func(b, a keyFact, _ int) keyFact {
 			if b.known.Key != "" {
@@ -348,8 +348,8 @@ func (m keyMachine) faults() map[string]keyMachine {
 		}),
 		"only the files count":             m.until(func(keyFact) time.Time { return time.Time{} }),
 		"an end counts once all know it":   m.until(func(f keyFact) time.Time { return f.known.Ends }),
-		"an end counts before all know it": m.until(func(f keyFact) time.Time { return f.untold.Ends }),
-		"an end undoes what all know":      m.until(func(f keyFact) time.Time { f.known.Ends = f.untold.Ends; return f.ends() }),
+		"an end counts before all know it": m.until(func(f keyFact) time.Time { return f.pending.Ends }),
+		"an end undoes what all know":      m.until(func(f keyFact) time.Time { f.known.Ends = f.pending.Ends; return f.ends() }),
 		"a later end replaces one": m.tells(func(_, a endRow, e end, _ int) endRow {
 			if a.there && !e.Ends.IsZero() {
 				a.ends = hourOf(e)

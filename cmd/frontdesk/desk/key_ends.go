@@ -15,22 +15,21 @@ import (
 	"frontdesk/config"
 )
 
-// keyEnds are the ends of api_keys that were brought forward at any gateway of the service: they
-// hold for all, whatever the files of each say. The shared database keeps them, which every gateway
-// reads each BlockedEvery; a shared store of sessions ends what is open, and lets nobody in, before that.
-//
-// What that means for a hash, keyFact says.
+// keyEnds are the ends of api_keys that were brought forward at any gateway of the service. They hold for
+// all gateways, whatever the files of each say. The shared database keeps them, and every gateway reads
+// them each BlockedEvery; sooner than that, a shared store of sessions ends open sessions and refuses logins.
+// keyFact has the rules for one hash.
 type keyEnds struct {
-	ring     auth.KeyEnds       // that snapshots look at
-	tables   *neighbours.Tables // which keep them over a restart, too
-	sessions auth.KeyEnder      // nil where each gateway has its own
-	told     chan struct{}      // something is to be told
+	ring     auth.KeyEnds       // the ends as snapshots look them up
+	tables   *neighbours.Tables // the stored ends, which outlive a restart
+	sessions auth.KeyEnder      // nil where each gateway has its own sessions
+	wake     chan struct{}      // wakes watchEnded to publish changes
 
 	mu    sync.Mutex
 	facts keyFacts
 }
 
-// keyFacts are those of hashes of which anything is known.
+// keyFacts holds a fact for each hash of which anything is known.
 type keyFacts map[[32]byte]keyFact
 
 func (all keyFacts) set(hash [32]byte, f keyFact) {
@@ -40,14 +39,14 @@ func (all keyFacts) set(hash [32]byte, f keyFact) {
 }
 
 func newKeyEnds(s *ownStore, sessions auth.Sessions) *keyEnds {
-	k := &keyEnds{tables: s.neighbours, told: make(chan struct{}, 1), facts: keyFacts{}}
+	k := &keyEnds{tables: s.neighbours, wake: make(chan struct{}, 1), facts: keyFacts{}}
 	if s.file == "" {
 		k.sessions, _ = sessions.(auth.KeyEnder)
 	}
 	return k
 }
 
-// hashEnds are the ends of all hashes of some keys; a zero time for none.
+// hashEnds returns the ends of all hashes of some keys; a zero time for none.
 func hashEnds(keys []config.Key) map[[32]byte]neighbours.KeyEnd {
 	all := map[[32]byte]neighbours.KeyEnd{}
 	for i := range keys {
@@ -61,7 +60,7 @@ func hashEnds(keys []config.Key) map[[32]byte]neighbours.KeyEnd {
 // sooner reports whether an end is before another; zero is never.
 func sooner(a, b time.Time) bool { return !a.IsZero() && (b.IsZero() || a.Before(b)) }
 
-// filed brings a change of the files into what is known of each hash.
+// filed applies a change of the files to the facts of each hash.
 func (all keyFacts) filed(before, after []config.Key, now time.Time) {
 	were, are := hashEnds(before), hashEnds(after)
 	for hash, was := range were {
@@ -74,58 +73,58 @@ func (all keyFacts) filed(before, after []config.Key, now time.Time) {
 	}
 }
 
-// untold are the changes that the others have to hear.
-func (all keyFacts) untold() (changed []neighbours.KeyEnd) {
+// pending returns the changes that are still to be published.
+func (all keyFacts) pending() (changed []neighbours.KeyEnd) {
 	for _, f := range all {
-		if f.untold.Key != "" {
-			changed = append(changed, f.untold)
+		if f.pending.Key != "" {
+			changed = append(changed, f.pending)
 		}
 	}
 	return changed
 }
 
-// changed has the other gateways told what a reload has changed.
+// changed takes in what a reload has changed, and has it published.
 func (k *keyEnds) changed(before, after []config.Key) {
 	k.mu.Lock()
 	k.facts.filed(before, after, time.Now())
 	k.know()
 	k.mu.Unlock()
 	select {
-	case k.told <- struct{}{}:
+	case k.wake <- struct{}{}:
 	default:
 	}
 }
 
-// exchange tells what is to be told, and reads what others told.
+// exchange publishes pending changes, and reads what all gateways published.
 func (k *keyEnds) exchange(ctx context.Context) error {
 	k.mu.Lock()
-	told := maps.Clone(k.facts)
+	sent := maps.Clone(k.facts)
 	k.mu.Unlock()
-	fault := tellKeyEnds(ctx, told.untold(), k.tables, k.sessions)
+	fault := publishKeyEnds(ctx, sent.pending(), k.tables, k.sessions)
 	all, err := k.tables.KeyEnds(ctx)
 	if err != nil {
 		return errors.Join(fault, err)
 	}
 	if fault != nil {
-		told = nil
+		sent = nil
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	known := map[[32]byte]bool{}
 	for _, end := range all {
 		known[end.Hash] = true
-		k.facts.set(end.Hash, k.facts[end.Hash].heard(told[end.Hash].changes, end))
+		k.facts.set(end.Hash, k.facts[end.Hash].published(sent[end.Hash].changes, end))
 	}
 	for hash, f := range k.facts {
 		if !known[hash] {
-			k.facts.set(hash, f.heard(told[hash].changes, neighbours.KeyEnd{}))
+			k.facts.set(hash, f.published(sent[hash].changes, neighbours.KeyEnd{}))
 		}
 	}
 	k.know()
 	return fault
 }
 
-// know has snapshots go by what is known.
+// know updates the ends that snapshots look up.
 func (k *keyEnds) know() {
 	ring := make(map[[32]byte]time.Time, len(k.facts))
 	for hash, f := range k.facts {
@@ -136,21 +135,22 @@ func (k *keyEnds) know() {
 	k.ring.Know(ring)
 }
 
-// tellKeyEnds tells all gateways of changes. Where one of the two ways hangs, the other works.
-func tellKeyEnds(ctx context.Context, changed []neighbours.KeyEnd, tables *neighbours.Tables, sessions auth.KeyEnder) error {
+// publishKeyEnds publishes changes in the database and in the store of sessions, at the same time: if one of
+// them hangs, the other still works.
+func publishKeyEnds(ctx context.Context, changed []neighbours.KeyEnd, tables *neighbours.Tables, sessions auth.KeyEnder) error {
 	if len(changed) == 0 {
 		return nil
 	}
 	var kept, ended error
 	var lifted [][32]byte
-	var telling sync.WaitGroup
-	telling.Go(func() { lifted, kept = tables.TellKeyEnds(ctx, hostName(), changed) })
+	var storing sync.WaitGroup
+	storing.Go(func() { lifted, kept = tables.PublishKeyEnds(ctx, hostName(), changed) })
 	for _, end := range changed {
 		if sessions != nil && !end.Ends.IsZero() && !end.Ends.After(time.Now()) {
 			ended = errors.Join(ended, sessions.EndKey(ctx, end.Hash))
 		}
 	}
-	telling.Wait()
+	storing.Wait()
 	for _, hash := range lifted {
 		if sessions != nil {
 			ended = errors.Join(ended, sessions.ReviveKey(ctx, hash))
@@ -159,8 +159,8 @@ func tellKeyEnds(ctx context.Context, changed []neighbours.KeyEnd, tables *neigh
 	return errors.Join(kept, ended)
 }
 
-// ended asks the store of sessions whether a hash has just been ended elsewhere. While that does not
-// answer, what is known is all there is.
+// ended asks the store of sessions whether a hash has just been ended elsewhere. It returns false while the
+// store does not answer: the known ends hold then.
 func (k *keyEnds) ended(ctx context.Context, hash [32]byte) bool {
 	if k.sessions == nil {
 		return false
@@ -169,7 +169,7 @@ func (k *keyEnds) ended(ctx context.Context, hash [32]byte) bool {
 	return err == nil && ended
 }
 
-// letIn are the api_keys that these files would still let in, each with who ended it.
+// letIn describes the api_keys that ended elsewhere but are still valid in this gateway's files.
 func (h *Desk) letIn() (all []string) {
 	k := h.keyEnds
 	k.mu.Lock()
@@ -189,22 +189,22 @@ func (h *Desk) letIn() (all []string) {
 			until = "until " + is.Ends.UTC().Format(time.RFC3339)
 		}
 		all = append(all, fmt.Sprintf("the api_key %s ends at %s, which %s told all gateways at %s; the files here have it %s: bring them up to date",
-			is.Key, end.Ends.UTC().Format(time.RFC3339), end.By, end.Told.UTC().Format(time.RFC3339), until))
+			is.Key, end.Ends.UTC().Format(time.RFC3339), end.By, end.Published.UTC().Format(time.RFC3339), until))
 	}
 	slices.Sort(all)
 	return all
 }
 
-// TellKeyChange tells all gateways of a service, by the database and the store of sessions in a
-// configuration, that a key has changed. It returns which gateways these are; none where there is one.
-// known reports whether the configuration, with its mapping sheet, says which database that is.
-func TellKeyChange(p Program, c *config.Config, before, after config.Key) (gateways []string, known bool, err error) {
+// PublishKeyChange publishes the change of a key to all gateways of a service, through the database and the
+// store of sessions of a configuration. It returns the names of these gateways; none where there is only
+// one. known reports whether the configuration, with its mapping sheet, says which database that is.
+func PublishKeyChange(p Program, c *config.Config, before, after config.Key) (gateways []string, known bool, err error) {
 	if database, err := DatabaseOf(c); err != nil || database.file() != "" {
 		return nil, false, err
 	}
 	facts := keyFacts{}
 	facts.filed([]config.Key{before}, []config.Key{after}, time.Now())
-	changed := facts.untold()
+	changed := facts.pending()
 	err = AskNeighbours(p, c, func(ctx context.Context, t *neighbours.Tables) (err error) {
 		if gateways, err = gatewaysOf(ctx, t); err != nil || len(changed) == 0 {
 			return err
@@ -214,9 +214,9 @@ func TellKeyChange(p Program, c *config.Config, before, after config.Key) (gatew
 			return err
 		}
 		defer release()
-		return tellKeyEnds(ctx, changed, t, shared)
+		return publishKeyEnds(ctx, changed, t, shared)
 	})
-	if len(changed) == 0 { // nobody has to be told
+	if len(changed) == 0 { // nothing had to be published
 		err = nil
 	}
 	return gateways, true, err

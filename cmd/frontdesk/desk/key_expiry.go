@@ -15,8 +15,8 @@ const noticeAhead = 30
 // EndsSoon reports whether an end is near enough to be reported.
 func EndsSoon(end, now time.Time) bool { return end.Sub(now) <= noticeAhead*24*time.Hour }
 
-// logKeyEnds logs which hashes of api_keys end soon, which is done at the start and every day. What
-// has ended is no news; frontdesk key list and frontdesk audit tell it.
+// logKeyEnds logs which hashes of api_keys end soon, at the start and every day. Those that have ended
+// are no news; frontdesk key list and frontdesk audit show them.
 func logKeyEnds(keys []config.Key, now time.Time, log *zap.Logger) {
 	for _, key := range keys {
 		for _, hash := range key.Hashes {

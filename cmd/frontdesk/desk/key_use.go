@@ -10,20 +10,20 @@ import (
 	"frontdesk/config"
 )
 
-// UseEvery is how often the uses of api_keys are stored, so that no request has to write.
+// UseEvery is how often the uses of api_keys are stored; no request writes its own.
 const UseEvery = time.Minute
 
-// useKept is how long the use of a hash is kept that is in no configuration any more: one gateway
-// may read its files before another.
+// useKept is how long the use of a hash is kept after the hash left the configuration: other gateways
+// may read their files later.
 const useKept = 24 * time.Hour
 
-// useOf is the name that the use of a hash is noted under.
+// useOf returns the key under which the use of a hash is stored.
 func useOf(k *config.Key, h config.KeyHash) neighbours.HashOfKey {
 	return neighbours.HashOfKey{Key: k.Name, SHA256: h.Hash.Short()}
 }
 
-// watchKeyUse stores when api_keys were used last, until ctx ends, and once more then. Each of
-// several gateways tells the latest use that any of them knows.
+// watchKeyUse stores when api_keys were last used, until ctx ends, and once more then. With several
+// gateways, each shows the latest use that any of them knows.
 func (h *Desk) watchKeyUse(ctx context.Context) {
 	noted, failing := neighbours.KeyUses{}, false
 	note := func() {
@@ -39,8 +39,7 @@ func (h *Desk) watchKeyUse(ctx context.Context) {
 	note()
 }
 
-// noteKeyUse writes the uses that the database does not have yet, and reads those of other
-// gateways.
+// noteKeyUse stores the uses that the database does not have yet, and reads those of other gateways.
 func (h *Desk) noteKeyUse(ctx context.Context, noted neighbours.KeyUses) error {
 	hashes, fresh, keys := map[neighbours.HashOfKey]config.Digest{}, neighbours.KeyUses{}, h.keys()
 	for i := range keys {

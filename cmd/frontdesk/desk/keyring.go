@@ -8,8 +8,8 @@ import (
 	"frontdesk/gateway"
 )
 
-// NewKeys are the api_keys of a configuration. It finds, for each, which of the gateway's grants its
-// allowlist gives it, and which fields it takes away.
+// NewKeys returns the api_keys of a configuration. For each it finds the gateway's grants that the key's
+// allowlist covers, and the fields that it withholds.
 func NewKeys(keys []config.Key, g *gateway.Gateway) []auth.Key {
 	all, grants := make([]auth.Key, len(keys)), g.Grants()
 	endpoints := EndpointsOf(g)
@@ -39,7 +39,7 @@ func NewKeys(keys []config.Key, g *gateway.Gateway) []auth.Key {
 	return all
 }
 
-// coveredBy are the numbers of the grants that a rule covers.
+// coveredBy returns the numbers of the grants that a rule covers.
 func coveredBy(rule config.Rule, grants []gateway.Grant) (numbers []int) {
 	for n, grant := range grants {
 		if rule.Matches(grant.Method, grant.Path) {

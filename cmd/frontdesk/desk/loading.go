@@ -12,7 +12,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// newLoader reads the configuration in a file, judging it by the endpoints of
+// newLoader returns a loader of the configuration in a file, which judges it by the endpoints of
 // its model.
 func newLoader(file string) *config.Loader {
 	return config.NewLoader(file, config.Known{Endpoints: Endpoints})
@@ -27,9 +27,8 @@ func LoadWith(file string, written map[string][]byte) (*config.Config, error) {
 }
 
 // DraftForKeys reads a configuration for a command that ends api_keys, with some files as they are
-// to be written. It does not judge what keys are allowed: a mapping sheet or model that is broken,
-// or has changed, must not keep a key from being ended. With the problems of a configuration it
-// also returns its draft.
+// to be written. It does not judge allowlists: a mapping sheet or model that is broken, or has changed,
+// must not keep a key from being ended. It returns the draft of a configuration that has problems, too.
 func DraftForKeys(file string, written map[string][]byte) (*config.Config, strictyaml.Problems, error) {
 	known := anyEndpoint
 	known.Written = written
@@ -45,9 +44,9 @@ func draftBy(loader *config.Loader) (*config.Config, strictyaml.Problems, error)
 	return loader.Draft(), problems, nil
 }
 
-// LoadBeside is LoadConfig for a command that needs some of the settings: problems of the others
-// are printed, and do not stop it.
-func LoadBeside(p Program, file string, others func(strictyaml.Problem) bool) (*config.Config, error) {
+// LoadPartly is LoadConfig for a command that needs only some of the settings. It prints problems for
+// which others returns true, and goes on.
+func LoadPartly(p Program, file string, others func(strictyaml.Problem) bool) (*config.Config, error) {
 	c, problems, err := draftBy(newLoader(file))
 	if len(problems) == 0 {
 		return c, err
@@ -59,7 +58,7 @@ func LoadBeside(p Program, file string, others func(strictyaml.Problem) bool) (*
 	return c, nil
 }
 
-// loadBy reads a configuration for a command that was told to.
+// loadBy reads a configuration for a command. A file that cannot be read is a Misuse.
 func loadBy(loader *config.Loader) (*config.Config, error) {
 	c, err := loader.Load()
 	if _, ok := errors.AsType[strictyaml.Problems](err); err != nil && !ok {
@@ -68,7 +67,7 @@ func loadBy(loader *config.Loader) (*config.Config, error) {
 	return c, err
 }
 
-// loadFully is loadBy for a command that goes by what api_keys may do.
+// loadFully is loadBy for a command that depends on what api_keys may do.
 func loadFully(loader *config.Loader) (*config.Config, error) {
 	c, err := loadBy(loader)
 	if err == nil {
@@ -80,10 +79,10 @@ func loadFully(loader *config.Loader) (*config.Config, error) {
 	return c, nil
 }
 
-// anyEndpoint has the allowlists of a configuration not judged.
+// anyEndpoint makes a loader accept any allowlist.
 var anyEndpoint = config.Known{Endpoints: func(*config.Config) ([]config.Endpoint, error) { return nil, nil }}
 
-// Endpoints are what the allowlists of a configuration can name.
+// Endpoints returns what the allowlists of a configuration can name.
 func Endpoints(c *config.Config) ([]config.Endpoint, error) {
 	offer, err := OfferOf(c)
 	if err != nil {
@@ -92,11 +91,11 @@ func Endpoints(c *config.Config) ([]config.Endpoint, error) {
 	return endpointsOf(gateway.Endpoints(offer), offer.Model), nil
 }
 
-// EndpointsOf are those of a gateway, by the numbers of their operations.
+// EndpointsOf returns the endpoints of a gateway, by the numbers of their grants.
 func EndpointsOf(g *gateway.Gateway) []config.Endpoint { return endpointsOf(g.Grants(), g.Model()) }
 
-// endpointsOf are grants with the fields that an entry may take away: those of a resource, but for
-// its DELETE.
+// endpointsOf returns grants with the fields that an entry may withhold: those of the resource, except
+// for DELETE, which has none.
 func endpointsOf(grants []gateway.Grant, model *mapping.Model) []config.Endpoint {
 	names := func(fields []mapping.Field) config.Names {
 		var all []string

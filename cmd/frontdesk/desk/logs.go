@@ -16,7 +16,7 @@ import (
 type Logs struct {
 	Log    *zap.Logger
 	access *zap.Logger // a line per request
-	audit  *zap.Logger // of changes that somebody made; whatever the level
+	audit  *zap.Logger // changes that people made, at every level
 	level  zap.AtomicLevel
 	lines  *logWriter // nil if no log is written
 }
@@ -24,8 +24,8 @@ type Logs struct {
 // LogDelay is how late a line may be written.
 const LogDelay = time.Second
 
-// NewLogs writes structured lines. They are buffered: one write takes many lines, at most delay
-// late. A slow reader holds nobody up: see logWriter.
+// NewLogs writes structured lines. They are buffered: one write takes many lines, each at most delay
+// late. A slow reader does not block the program: see logWriter.
 func NewLogs(c config.Log, out io.Writer, delay time.Duration) (*Logs, error) {
 	return newLogs(c.Level, zapcore.NewJSONEncoder, out, delay)
 }
@@ -52,7 +52,7 @@ func newLogs(least string, encode func(zapcore.EncoderConfig) zapcore.Encoder, o
 	}, nil
 }
 
-// NoLogs are those of a program that has nothing to say.
+// NoLogs discards all lines.
 func NoLogs() *Logs {
 	nop := zap.NewNop()
 	return &Logs{Log: nop, access: nop, audit: nop, level: zap.NewAtomicLevel()}
@@ -64,7 +64,7 @@ func (l *Logs) Stop() { l.lines.stop() }
 // logMetric exports for how long the log has not been written.
 func (h *Desk) logMetric() prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "frontdesk_log_behind_seconds", Help: "Since when the log could not be written: its disk is full, or its reader hangs. 0 where it is."}, func() float64 {
-		since, _ := h.logs.lines.behind()
+		since, _ := h.logs.lines.stalled()
 		if since.IsZero() {
 			return 0
 		}
@@ -74,19 +74,19 @@ func (h *Desk) logMetric() prometheus.Collector {
 
 // judgeLog reports in /readyz that the log is not being written.
 func (h *Desk) judgeLog(now *Health) {
-	if since, why := h.logs.lines.behind(); !since.IsZero() {
+	if since, why := h.logs.lines.stalled(); !since.IsZero() {
 		now.degraded("the log has not been written since %s: %s", since.UTC().Format(time.RFC3339), why)
 	}
 }
 
 // set sets the least level that is written.
 func (l *Logs) set(level string) {
-	if to, err := zapcore.ParseLevel(level); err == nil { // which was judged with the configuration
+	if to, err := zapcore.ParseLevel(level); err == nil { // the configuration has judged the level
 		l.level.SetLevel(to)
 	}
 }
 
-// OpenLog opens a log file, which only its owner can read.
+// OpenLog opens a log file that only its owner can read.
 func OpenLog(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 }

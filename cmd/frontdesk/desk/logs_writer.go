@@ -22,42 +22,42 @@ const (
 
 var logKindNames = [logKinds]string{accessLog: "access", appLog: "app", auditLog: "audit"}
 
-// logRoom is how many bytes of lines may wait for the reader of the log when one more of each kind is to
-// wait as well: so requests push out no other lines, and nothing pushes out the audit.
+// logRoom is, by kind, how many bytes may wait for the reader of the log, that line included. Access lines have
+// the least, so that they push out no others; audit lines have the most, so that nothing pushes them out.
 var logRoom = [logKinds]int{accessLog: 4 << 20, appLog: 5 << 20, auditLog: 6 << 20}
 
 const (
-	// logBatch is how many bytes are written at once while there is much to write.
+	// logBatch is how many waiting bytes cause a write before delay is over.
 	logBatch = 256 << 10
 	// LogPatience is how long the end of the program, or an audit line, waits for the reader of
 	// the log.
 	LogPatience = 2 * time.Second
-	// logBehind is how long nothing could be written before operators are told.
-	logBehind = 10 * time.Second
+	// stallPatience is how long writing must have been stuck before that is reported.
+	stallPatience = 10 * time.Second
 )
 
-// logWriter passes the lines of the log to a file, a pipe or a terminal. Nobody who logs waits for
-// it, even if its reader hangs. Lines that are not taken in time are kept as far as there is room,
-// then dropped and counted; a line in their place says how many. The order of lines is kept.
+// logWriter passes the lines of the log to a file, a pipe or a terminal. Logging never waits for it,
+// even if its reader hangs. Lines that are not taken in time are kept as far as there is room, then
+// dropped and counted; a line in their place says how many. The order of lines is kept.
 type logWriter struct {
 	out      io.Writer
-	encoder  zapcore.Encoder    // of the line about lost ones
-	patience time.Duration      // LogPatience, or a test's
-	flushes  chan chan struct{} // nil: there is much to write
+	encoder  zapcore.Encoder    // for the line about lost lines
+	patience time.Duration      // LogPatience; tests set another
+	flushes  chan chan struct{} // wakes run to write; it closes the channel, if not nil, when it has written
 	ending   chan struct{}
 	ended    chan struct{}
 	end      sync.Once
 	dropped  [logKinds]atomic.Int64
-	stuck    atomic.Int64          // since when lines cannot be written, in Unix nanoseconds; 0 where they can
-	fault    atomic.Pointer[error] // why
+	stuck    atomic.Int64          // since when writing is stuck, in Unix nanoseconds; 0 if it is not
+	fault    atomic.Pointer[error] // why writing is stuck
 
 	mu      sync.Mutex
-	waiting []byte // lines, whole ones
+	waiting []byte // whole lines
 	lost    [logKinds]int
-	since   time.Time // that the first of them was lost; zero where none is
+	since   time.Time // when the first of the lost lines was lost; zero if none is
 
-	batch []byte // that is being written; the writing goroutine's own
-	rest  []byte // of it
+	batch []byte // being written; only run uses it
+	rest  []byte // the part of batch that is not yet written
 }
 
 func newLogWriter(out io.Writer, encoder zapcore.Encoder, delay time.Duration) *logWriter {
@@ -66,8 +66,8 @@ func newLogWriter(out io.Writer, encoder zapcore.Encoder, delay time.Duration) *
 	return w
 }
 
-// add keeps a line until it is written, or drops it. After a line was dropped, so are
-// those that follow it, until the gap has a place of its own between two batches.
+// add keeps a line until it is written, or drops it. Once a line is dropped, the following lines of
+// its kind are dropped too, until take has put the line about lost lines in their place.
 func (w *logWriter) add(kind logKind, line []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -113,7 +113,7 @@ func (w *logWriter) run(delay time.Duration) {
 // write writes the waiting lines. The part of a batch that could not be written, for example to a
 // full disk, is tried again with the next batch.
 func (w *logWriter) write() {
-	for range 2 { // what is left, and what waits
+	for range 2 { // the rest of the last batch, then the waiting lines
 		if len(w.rest) == 0 {
 			w.take()
 		}
@@ -132,14 +132,14 @@ func (w *logWriter) write() {
 	}
 }
 
-// behind tells since when lines could not be written, if that is longer than logBehind, and why; zero where
-// they can be. They wait, and none of them may be lost yet.
-func (w *logWriter) behind() (since time.Time, why string) {
+// stalled returns since when and why writing has been stuck, if for longer than stallPatience; else zero. The lines
+// wait meanwhile, and may all still be written.
+func (w *logWriter) stalled() (since time.Time, why string) {
 	if w == nil {
 		return time.Time{}, ""
 	}
 	since = time.Unix(0, w.stuck.Load())
-	if since.UnixNano() == 0 || time.Since(since) < logBehind {
+	if since.UnixNano() == 0 || time.Since(since) < stallPatience {
 		return time.Time{}, ""
 	}
 	if fault := w.fault.Load(); fault != nil {
@@ -148,8 +148,7 @@ func (w *logWriter) behind() (since time.Time, why string) {
 	return since, "whoever reads it does not"
 }
 
-// take moves the waiting lines to the batch that is written next, with a line about those missing
-// behind them.
+// take makes the waiting lines the next batch, followed by a line about lost lines.
 func (w *logWriter) take() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -158,13 +157,13 @@ func (w *logWriter) take() {
 		w.lost, w.since = [logKinds]int{}, time.Time{}
 	}
 	w.batch, w.waiting = w.waiting, w.batch[:0]
-	if cap(w.waiting) > 4*logBatch { // of a stall that is over
+	if cap(w.waiting) > 4*logBatch { // the buffer grew in a stall that is over
 		w.waiting = nil
 	}
 	w.rest = w.batch
 }
 
-// lostLine says how many lines are missing, and since when.
+// lostLine makes the line that says how many lines were lost, and since when.
 func (w *logWriter) lostLine() []byte {
 	all, fields := 0, []zap.Field{zap.Time("since", w.since)}
 	for kind, n := range w.lost {
@@ -174,7 +173,7 @@ func (w *logWriter) lostLine() []byte {
 	entry := zapcore.Entry{Level: zapcore.WarnLevel, Time: time.Now(), Message: "lines of the log were lost: whoever reads it did not take them"}
 	line, err := w.encoder.Clone().EncodeEntry(entry, append(fields, zap.Int("lines", all)))
 	if err != nil {
-		return nil // it cannot fail with these fields
+		return nil // encoding cannot fail with these fields
 	}
 	defer line.Free()
 	return append([]byte(nil), line.Bytes()...)
@@ -197,7 +196,7 @@ func (w *logWriter) flush() {
 	}
 }
 
-// stop is the last flush. A goroutine that a hanging reader holds up ends with the program.
+// stop flushes for the last time. If the reader hangs, the writing goroutine ends with the program.
 func (w *logWriter) stop() {
 	if w == nil {
 		return
@@ -209,7 +208,7 @@ func (w *logWriter) stop() {
 	}
 }
 
-// logStream is a logWriter as the lines of one kind see it.
+// logStream writes lines of one kind to a logWriter.
 type logStream struct {
 	w    *logWriter
 	kind logKind
@@ -217,7 +216,7 @@ type logStream struct {
 
 var _ zapcore.WriteSyncer = logStream{}
 
-// Write implements io.Writer. It takes everything.
+// Write implements io.Writer. It never fails.
 func (s logStream) Write(line []byte) (int, error) {
 	s.w.add(s.kind, line)
 	return len(line), nil

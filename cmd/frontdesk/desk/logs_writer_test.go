@@ -168,7 +168,7 @@ func TestLogDiskFull(t *testing.T) {
 	}
 	since, _ := logs.lines.behind()
 	require.Zero(t, since, "for a moment")
-	logs.lines.stuck.Add(-int64(logBehind))
+	logs.lines.stuck.Add(-int64(stallPatience))
 	since, why := logs.lines.behind()
 	require.NotZero(t, since)
 	require.Contains(t, why, "no space left on device")

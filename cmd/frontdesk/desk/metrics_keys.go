@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// keyTimes exports when api_keys and their hashes end, and when the hashes were used last.
+// keyTimes exports when api_keys and their hashes end, and when the hashes were last used.
 func keyTimes(h *Desk) prometheus.Collector {
 	keyEnds := newMetric("frontdesk_key_expires_timestamp_seconds", "When an api_key expires, of those that do.", "key")
 	ends := newMetric("frontdesk_key_hash_expires_timestamp_seconds", "When one of the hashes of an api_key expires, by its first digits, of those that do.", "key", "sha256")

@@ -8,8 +8,8 @@ import (
 	"frontdesk/backend/follow"
 )
 
-// ChangesScans exports how the changes of a mapped system are looked for, as far as the gateway's
-// own database tells it.
+// ChangesScans exports how the changes of a mapped system are looked for, as the gateway's own
+// database has it.
 func ChangesScans(of func(context.Context) ([]follow.Scan, error)) prometheus.Collector {
 	scan := func(name, help string) metric { return newMetric("frontdesk_changes_scan_"+name, help, "resource") }
 	records := scan("records_total", "Records that this gateway has read of a mapped system to find those that have changed.")

@@ -133,7 +133,7 @@ type cached[T any] struct {
 	count func(context.Context) (T, error)
 	clock func() time.Time
 
-	turn  chan struct{} // has one place: of who reads and counts
+	turn  chan struct{} // has one place, which now takes while it reads or counts
 	at    time.Time
 	known T
 	err   error
@@ -162,7 +162,7 @@ func (c *cached[T]) now(ctx context.Context) (none T, err error) {
 	return c.known, c.err
 }
 
-// scrapeTimeout bounds what a scrape asks of a database.
+// scrapeTimeout bounds the reading of a scrape.
 const scrapeTimeout = 5 * time.Second
 
 // metric is a metric that is read at every scrape.
@@ -180,7 +180,7 @@ func newMetric(name, help string, labels ...string) metric {
 	return metric{prometheus.NewDesc(name, help, labels, nil), kind}
 }
 
-// values are those of one scrape.
+// values takes the values of one scrape.
 type values chan<- prometheus.Metric
 
 func (v values) set(m metric, value float64, labels ...string) {
@@ -235,8 +235,8 @@ func callbackRoom(of *cached[webhook.Room]) prometheus.Collector {
 	}, used, limit, stage, largest)
 }
 
-// ClosedResources exports what is closed since the administration has changed, and how many records
-// were left out of lists.
+// ClosedResources exports which resources are closed because the administration has changed, and how many
+// records were left out of lists.
 func ClosedResources(of backend.Changing) prometheus.Collector {
 	closed := newMetric("frontdesk_backend_changed",
 		"Since when, in seconds since 1970, calls of a resource are refused because the administration lacks something that they need: its writes, or its reads as well.", "resource", "calls")
@@ -254,8 +254,8 @@ func ClosedResources(of backend.Changing) prometheus.Collector {
 	}, closed, left)
 }
 
-// CopiesState exports how a service's records are copied: of several clients of a resource the
-// worst.
+// CopiesState exports the state of the copies of a service's records; for a resource with several clients,
+// that of the worst.
 func CopiesState(of backend.Copier) prometheus.Collector {
 	age := newMetric("frontdesk_copy_age_seconds", "How long ago the copy was last known to be as the service has it; of several clients the longest. Absent until it is whole.", "resource")
 	records := newMetric("frontdesk_copy_records", "Records that the last walk over the service's has found.", "resource")
@@ -282,35 +282,35 @@ func CopiesState(of backend.Copier) prometheus.Collector {
 	}, age, records, failing)
 }
 
-// UntilLag exports how far the until of lists stays behind.
+// UntilLag exports by how much the until of lists lags.
 func UntilLag(of func(context.Context) (time.Duration, error)) prometheus.Collector {
 	lag := newMetric("frontdesk_backend_until_lag_seconds",
 		"How long the oldest write under way in PostgreSQL has been, of whatever gateway: until of lists by modified_since stays behind it.")
 	return newScraped(func(ctx context.Context, v values) {
-		if behind, err := of(ctx); err == nil {
-			v.set(lag, behind.Seconds())
+		if late, err := of(ctx); err == nil {
+			v.set(lag, late.Seconds())
 		}
 	}, lag)
 }
 
-// ChangesState tells how many changes are kept for /changes, and how far it stays behind.
+// ChangesState returns how many changes are kept for /changes, and by how much /changes lags.
 type ChangesState func(context.Context) (kept int64, lag time.Duration, err error)
 
-// changesState exports it.
+// changesState exports a ChangesState.
 func changesState(of ChangesState) prometheus.Collector {
 	kept := newMetric("frontdesk_backend_changes", "Changes of records that are kept for /changes (changes.keep); of PostgreSQL as of its last look at the table.")
 	lag := newMetric("frontdesk_backend_changes_lag_seconds",
 		"How long the oldest transaction that has written has been under way in the server of PostgreSQL: /changes tells what is before it. 0 with SQLite.")
 	return newScraped(func(ctx context.Context, v values) {
-		if n, behind, err := of(ctx); err == nil {
+		if n, late, err := of(ctx); err == nil {
 			v.set(kept, float64(n))
-			v.set(lag, behind.Seconds())
+			v.set(lag, late.Seconds())
 		}
 	}, kept, lag)
 }
 
-// diskRoom exports how much room the disks have that frontdesk writes to, but for a disk that
-// hangs: its last numbers are outdated.
+// diskRoom exports how much room the disks have that frontdesk writes to. It leaves out a disk that
+// hangs, since its last numbers are outdated.
 func diskRoom(of func() []Disk) prometheus.Collector {
 	free := newMetric("frontdesk_disk_free_bytes", "Bytes left on the disk of the database and the results of callbacks (on SQLite), or the mails (in a folder).", "holds")
 	size := newMetric("frontdesk_disk_size_bytes", "Bytes that the disk has in all.", "holds")
@@ -340,7 +340,7 @@ func SessionStore(of func(context.Context) (word string, cause error)) prometheu
 	}, state)
 }
 
-// backendState exports the circuits and the room that is taken.
+// backendState exports the circuits, and how many calls run and wait.
 func backendState(of *backend.Client) prometheus.Collector {
 	circuit := newMetric("frontdesk_backend_circuit_state",
 		"State of the circuit breakers of a resource, of its reads and its writes: 0 closed, 1 half-open, 2 open.", "resource", "calls")

@@ -14,8 +14,8 @@ import (
 	"frontdesk/cmd/frontdesk/instrument"
 )
 
-// Notice is something of the last minutes that stands out, the page that shows it, and the
-// command that tells more.
+// Notice is something of the last minutes that stands out, with the page that shows it and the
+// command that shows more.
 type Notice struct {
 	Class   string `json:"class"` // bad or warn
 	Text    string `json:"text"`
@@ -23,18 +23,18 @@ type Notice struct {
 	Command string `json:"command"`
 }
 
-// What stands out, of the last noticed.
+// What stands out in the last noticed.
 const (
 	noticeSpan     = "10m"
 	noticed        = 10 * time.Minute
-	noticedRefused = 3   // 401 of one cause; what failed; slow requests
+	noticedRefused = 3   // 401 of one cause, failures of one cause, or slow requests
 	noticedLimited = 20  // 429 by one limit
 	noticeSlow     = 500 // ms
-	noticesMost    = 5   // of one sort
+	noticesMost    = 5   // notices of one sort
 )
 
-// notices are what stands out now, of all gateways. They hold names of keys and clients, and so are
-// for operators.
+// notices returns what stands out now, of all gateways. They hold names of keys and clients, and so are
+// for operators only.
 func (h *Desk) notices(ctx context.Context, r *StatusReport) []Notice {
 	all := ofHealth(r)
 	lately := h.past.inSpan(ctx, instrument.Spans[noticeSpan], h.past.others != nil)
@@ -44,17 +44,17 @@ func (h *Desk) notices(ctx context.Context, r *StatusReport) []Notice {
 	return all
 }
 
-// silentGateways are those that tell nothing any more.
+// silentGateways returns a notice for each gateway that reports nothing any more.
 func silentGateways(lately *gathered, now time.Time) (all []Notice) {
 	for _, g := range lately.Gateways {
 		if g.Silent {
-			all = append(all, Notice{"bad", fmt.Sprintf("The gateway %s was heard last %s, and did not stop", g.Name, ago(now, g.Heard)), "/?gateways=all", ""})
+			all = append(all, Notice{"bad", fmt.Sprintf("The gateway %s was heard last %s, and did not stop", g.Name, ago(now, g.LastSeen)), "/?gateways=all", ""})
 		}
 	}
 	return all
 }
 
-// ofHealth are the notices of what /readyz says.
+// ofHealth returns notices of what /readyz reports.
 func ofHealth(r *StatusReport) (all []Notice) {
 	if r.Health.Config.Error != "" {
 		all = append(all, Notice{"bad", "The files of the configuration are refused; what was in force before still is", "/", "frontdesk check --config FILE"})
@@ -68,13 +68,13 @@ func ofHealth(r *StatusReport) (all []Notice) {
 	return all
 }
 
-// notices are what stands out lately; day is the day before, of this gateway.
+// notices returns what stands out in lately; day is the last day of this gateway.
 func notices(lately *gathered, day *instrument.View, now time.Time) []Notice {
 	of := slices.DeleteFunc(slices.Clone(lately.Refusals), func(r instrument.Refusal) bool { return r.At.Before(now.Add(-noticed)) })
 	return slices.Concat(failed(of, now), lockedOut(of, now), floods(of, lately.View, day), slow(lately.View))
 }
 
-// alike are refusals of the same sort.
+// alike is a group of refusals of the same sort.
 type alike struct {
 	instrument.Refusal // the last of them
 	n                  int
@@ -83,8 +83,8 @@ type alike struct {
 	clients, addresses map[string]bool
 }
 
-// group counts the refusals that are of a sort, most frequent first. sort is not ok for those that
-// are of none.
+// group groups refusals by sort, most frequent first. It leaves out refusals for which sort returns
+// false, and groups of less than noticedRefused.
 func group(of []instrument.Refusal, sort func(*instrument.Refusal) (name [4]string, ok bool)) (all []*alike) {
 	sorts := map[[4]string]*alike{}
 	for i := range of {
@@ -105,7 +105,7 @@ func group(of []instrument.Refusal, sort func(*instrument.Refusal) (name [4]stri
 	return slices.DeleteFunc(all, func(a *alike) bool { return a.n < noticedRefused })
 }
 
-// whose names their client, if it is one.
+// whose names the client of the group, or counts its clients.
 func (a *alike) whose() string {
 	if len(a.clients) == 1 {
 		return cmp.Or(a.Client, "nobody known")
@@ -116,7 +116,7 @@ func (a *alike) whose() string {
 // usual are the causes of a 401 that clients recover from by themselves.
 var usual = []string{"expired", "logged_out"}
 
-// lockedOut are customers who cannot log in, or whose sessions open nothing.
+// lockedOut returns notices of clients who cannot log in, or whose sessions are refused.
 func lockedOut(of []instrument.Refusal, now time.Time) (all []Notice) {
 	sorts := group(of, func(r *instrument.Refusal) ([4]string, bool) {
 		login := r.Endpoint == "/authenticate"
@@ -142,7 +142,7 @@ func lockedOut(of []instrument.Refusal, now time.Time) (all []Notice) {
 	return all
 }
 
-// failed is what is not the clients' fault.
+// failed returns notices of failures that are not the clients' fault.
 func failed(of []instrument.Refusal, now time.Time) (all []Notice) {
 	sorts := group(of, func(r *instrument.Refusal) ([4]string, bool) {
 		return [4]string{causeOf(r)}, r.Status >= http.StatusInternalServerError
@@ -154,7 +154,7 @@ func failed(of []instrument.Refusal, now time.Time) (all []Notice) {
 	return all
 }
 
-// floods are keys that run into their limits, and those that ask far more than they use to.
+// floods returns notices of keys that run into their limits, or make far more requests than usual.
 func floods(of []instrument.Refusal, lately, day *instrument.View) (all []Notice) {
 	busiest, rest := lately.Busiest(instrument.Key)
 	total := rest.Requests
@@ -181,7 +181,7 @@ func floods(of []instrument.Refusal, lately, day *instrument.View) (all []Notice
 	return all[:min(len(all), noticesMost)]
 }
 
-// atLeast is what a count is told with that the list of refusals bounds.
+// atLeast qualifies a count of refusals: the list holds at most MostRefusals.
 func atLeast(n int) string {
 	if n >= instrument.MostRefusals {
 		return "at least "
@@ -189,15 +189,15 @@ func atLeast(n int) string {
 	return ""
 }
 
-// usualRate is how many requests a minute a key makes usually: in the day before noticed; 0
-// where that is less than an hour.
+// usualRate returns how many requests a minute a key makes usually: its average before noticed, since its
+// first request of the day; 0 if that is less than an hour.
 func usualRate(day *instrument.View, key string) float64 {
 	of, there := day.Of(instrument.Key, key)
 	if !there {
 		return 0
 	}
 	before := of.Points[:len(of.Points)-int(noticed/instrument.Long)]
-	for len(before) > 0 && before[0].Requests == 0 { // from when there is something on
+	for len(before) > 0 && before[0].Requests == 0 { // skip the time before its first request
 		before = before[1:]
 	}
 	if len(before) < 60 {
@@ -210,8 +210,8 @@ func usualRate(day *instrument.View, key string) float64 {
 	return float64(sum) / float64(len(before))
 }
 
-// slow is the slowest endpoint, and whether that is the backend's doing. A login is slow
-// because it is delayed after failed ones, unless the backend takes the time.
+// slow returns a notice of the slowest endpoint, with the backend's share of the time. It skips
+// logins, which are delayed after failed ones, unless the backend took the time.
 func slow(lately *instrument.View) []Notice {
 	busiest, _ := lately.Busiest(instrument.Endpoint)
 	var worst instrument.Entry
@@ -251,5 +251,5 @@ func slow(lately *instrument.View) []Notice {
 // mostlyBackend reports whether nearly all the time was the backend's.
 func mostlyBackend(p instrument.Entry) bool { return p.Backend >= 0.8*p.Took }
 
-// p95 is the 95th percentile in ms.
+// p95 returns the 95th percentile in ms.
 func p95(p instrument.Entry) float64 { return 1000 * float64(p.Percentiles[1]) }

@@ -16,8 +16,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// DescribingGateway returns a gateway with the endpoints that this configuration would serve, and
-// nothing behind them.
+// DescribingGateway returns a gateway that has the endpoints that this configuration would serve, but
+// no backend.
 func DescribingGateway(c *config.Config, offer backend.Offer, environment string) (*gateway.Gateway, error) {
 	return newGateway(describing(c, offer, environment))
 }
@@ -30,9 +30,9 @@ func describing(c *config.Config, offer backend.Offer, environment string) gatew
 	}
 }
 
-// OfferOf is what the backend of a configuration has of the interface, as far as
-// can be known without asking it. Its error is *config.Unreadable, also where the model or the
-// sheet can be read, and is none to serve.
+// OfferOf returns what the backend of a configuration offers of the interface, as far as that is
+// known without asking the backend. Its error is a *config.Unreadable, also if the model or the sheet
+// can be read but not served.
 func OfferOf(c *config.Config) (backend.Offer, error) {
 	b := c.Backend
 	model, err := mapping.LoadModel(c.Model.Dir)

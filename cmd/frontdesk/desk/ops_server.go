@@ -18,7 +18,7 @@ import (
 type opsServer struct {
 	*fiber.App
 	At    net.Listener
-	alive context.Context // of the requests; ends with stop
+	alive context.Context // parent of the requests' contexts; ends with stop
 	end   context.CancelFunc
 }
 
@@ -27,12 +27,12 @@ func opsConfig(log *zap.Logger, patience time.Duration) fiber.Config {
 		CaseSensitive: true, StrictRouting: true, Immutable: true, DisableStartupMessage: true,
 		ReadTimeout: 5 * time.Second, WriteTimeout: patience, ReadBufferSize: 8 << 10, BodyLimit: 8 << 10,
 		ErrorHandler: func(c *fiber.Ctx, err error) error {
-			said := fiber.NewError(fiber.StatusInternalServerError, "it cannot be answered; the log says why")
-			if !errors.As(err, &said) {
+			answer := fiber.NewError(fiber.StatusInternalServerError, "it cannot be answered; the log says why")
+			if !errors.As(err, &answer) {
 				log.Error("operators were not answered", zap.String("path", c.Path()), zap.Error(err))
 			}
 			c.Set(fiber.HeaderContentType, fiber.MIMETextPlainCharsetUTF8)
-			return c.Status(said.Code).SendString(said.Message + "\n")
+			return c.Status(answer.Code).SendString(answer.Message + "\n")
 		},
 	}
 }
@@ -41,7 +41,7 @@ func opsConfig(log *zap.Logger, patience time.Duration) fiber.Config {
 func newOpsServer(at net.Listener, patience time.Duration, log *zap.Logger) *opsServer {
 	s := &opsServer{At: gateway.Patient(at, log, "connections of operators"), App: fiber.New(opsConfig(log, patience))}
 	s.Server().HeaderReceived = func(h *fasthttp.RequestHeader) (as fasthttp.RequestConfig) {
-		if new(fasthttp.URI).Parse(h.Host(), nil) != nil { // a stranger's, whom the probes answer and fasthttp would refuse
+		if new(fasthttp.URI).Parse(h.Host(), nil) != nil { // fasthttp would refuse it, but the probes answer any host
 			h.SetHost("*")
 		}
 		return as
@@ -50,14 +50,14 @@ func newOpsServer(at net.Listener, patience time.Duration, log *zap.Logger) *ops
 	s.Use(recover.New(recover.Config{EnableStackTrace: true, StackTraceHandler: func(_ *fiber.Ctx, cause any) {
 		log.Error("operators: panic", zap.Any("cause", cause), zap.Stack("stack"))
 	}}), func(c *fiber.Ctx) error {
-		if s.alive.Err() != nil { // who is late finds the connection closed
+		if s.alive.Err() != nil { // the server has stopped
 			return c.Context().Conn().Close()
 		}
 		ctx, cancel := context.WithTimeout(s.alive, patience)
 		defer cancel()
 		c.SetUserContext(ctx)
 		c.Set(fiber.HeaderCacheControl, "no-store")
-		c.Response().Header.SetProtocol(c.Request().Header.Protocol()) // of HTTP/1.0 as HAProxy asks
+		c.Response().Header.SetProtocol(c.Request().Header.Protocol()) // HAProxy asks with HTTP/1.0
 		return c.Next()
 	})
 	return s
@@ -66,12 +66,12 @@ func newOpsServer(at net.Listener, patience time.Duration, log *zap.Logger) *ops
 // serve answers until stop.
 func (s *opsServer) serve() error { return s.Listener(s.At) }
 
-// stop lets the answers under way leave until ctx ends. It is nothing to a nil opsServer.
+// stop lets the answers under way leave until ctx ends. It does nothing for a nil opsServer.
 func (s *opsServer) stop(ctx context.Context) {
 	if s == nil {
 		return
 	}
-	_ = s.At.Close() // also where serve comes later, which ends by it
+	_ = s.At.Close() // ends serve, even if that is called later
 	_ = s.ShutdownWithContext(ctx)
 	s.end()
 }

@@ -12,11 +12,11 @@ import (
 	"frontdesk/mapping"
 )
 
-// partFiles are the files beside the configuration that a gateway is built from, and digests of
-// their contents. Changes in them are used from the next start on.
+// partFiles are the sheet and the model that a gateway is built from, and digests of their contents.
+// Changes in them take effect at the next start.
 type partFiles struct {
 	sheet, model string // paths; "" where there is none
-	ofSheet      string // of what is written
+	ofSheet      string // digest of the contents
 	ofModel      string
 }
 
@@ -29,7 +29,7 @@ func partsOf(c *config.Config) partFiles {
 	if p.model != "" {
 		files, err := mapping.ResourceFiles(p.model)
 		if err != nil {
-			files = append(files, p.model) // which has another digest than any folder that can be read
+			files = append(files, p.model) // its digest differs from that of any readable folder
 		}
 		p.ofModel = digestOf(files...)
 	}
@@ -47,7 +47,7 @@ func (p partFiles) changedSince(built partFiles) (all []string) {
 	return all
 }
 
-// digestOf identifies the names and contents of files, whatever folder they are in. A file that
+// digestOf identifies the names and contents of files, independent of their folder. A file that
 // cannot be read differs from any that can.
 func digestOf(files ...string) string {
 	all := sha256.New()
@@ -59,7 +59,7 @@ func digestOf(files ...string) string {
 	return hex.EncodeToString(all.Sum(nil))
 }
 
-// readRegular reads a file that has an end; a pipe would be waited for.
+// readRegular reads a regular file; reading a pipe might never end.
 func readRegular(file string) ([]byte, error) {
 	info, err := os.Stat(file)
 	if err != nil {

@@ -17,8 +17,7 @@ import (
 	"frontdesk/cmd/frontdesk/instrument"
 )
 
-// How often a look is taken at the figures, and how often they are written to a file: what a kill
-// loses at most.
+// How often the figures are sampled, and how often they are saved: a kill loses what is not saved.
 const (
 	lookEvery      = 5 * time.Second
 	PastSavedEvery = time.Minute
@@ -29,22 +28,22 @@ type past struct {
 	*instrument.Instrument
 	of     *Desk
 	others *gathering
-	file   string       // "" where it ends with the process
-	saved  time.Time    // or tried to be
-	kept   atomic.Int64 // when it was saved last, in Unix seconds
+	file   string       // "" if the history ends with the process
+	saved  time.Time    // the last attempt to save
+	kept   atomic.Int64 // the last successful one, in Unix seconds
 	seen   pastSeen
 }
 
-// pastSeen is what marks are made of, as it was last seen.
+// pastSeen is the state whose changes become marks.
 type pastSeen struct {
 	circuits map[string]string
 	ended    []string
-	keys     *snapshot // whose api_keys have series
+	keys     *snapshot // the api_keys in it have series
 }
 
-// openHistory reads what an earlier process left. A history that cannot be read is told, and
-// a new one begins: nothing is served by it. A file that is something else is left as it is, and
-// the history then ends with the process.
+// openHistory reads what an earlier process left. If that cannot be read, this is logged and a new
+// history begins, since nothing is served from it. A file that is something else is left as it is, and
+// the history is not saved.
 func openHistory(b *basis, database string) *past {
 	p := &past{Instrument: b.metrics, file: historyFile(database)}
 	if p.file == "" {
@@ -66,8 +65,8 @@ func openHistory(b *basis, database string) *past {
 // stateFolder is the variable in which systemd names the folder of StateDirectory.
 const stateFolder = "STATE_DIRECTORY"
 
-// historyFile is beside the gateway's own database, else in the folder that systemd gives; "" for
-// none.
+// historyFile names the file of the history: beside the gateway's own database, else in the folder that
+// systemd gives; "" for none.
 func historyFile(database string) string {
 	switch folder, _, _ := strings.Cut(os.Getenv(stateFolder), ":"); {
 	case database != "":
@@ -79,16 +78,16 @@ func historyFile(database string) string {
 	}
 }
 
-// begin marks the start, and saves that: who is killed has no time for it.
+// begin marks the start, and saves at once: a process that is killed cannot save.
 func (p *past) begin() {
 	p.Mark(markStart, "frontdesk "+Version()+" started")
 	p.save()
 }
 
-// watch looks at the figures until ctx ends, and saves the history now and then, and at the end.
+// watch samples the figures until ctx ends. It saves the history every PastSavedEvery, and at the end.
 func (p *past) watch(ctx context.Context) {
 	p.seen = p.look()
-	p.seen.keys = nil // whose series are yet to begin
+	p.seen.keys = nil // so that compare sets up the series of the keys
 	p.compare(p.look())
 	every(ctx, time.After, lookEvery, func() {
 		p.Take(p.levels(ctx))
@@ -107,10 +106,10 @@ const (
 	markStop  = "stop"
 )
 
-// startsTold is how long it is told that the gateway was started without having been stopped.
-const startsTold = time.Hour
+// startsReported is how long a start that no stop came before is reported.
+const startsReported = time.Hour
 
-// kills counts the starts since a moment that no stop came before, and says when the last one was.
+// kills counts the starts since a moment that no stop came before, and returns when the last one was.
 func (p *past) kills(since time.Time) (n int, at time.Time) {
 	last := markStop
 	for _, m := range p.Marks(time.Time{}) {
@@ -124,9 +123,9 @@ func (p *past) kills(since time.Time) (n int, at time.Time) {
 	return n, at
 }
 
-// judgeStarts tells that the gateway was killed, or has crashed.
+// judgeStarts reports that the gateway was killed, or has crashed.
 func (h *Desk) judgeStarts(now *Health) {
-	if n, at := h.past.kills(h.now().Add(-startsTold)); n > 0 {
+	if n, at := h.past.kills(h.now().Add(-startsReported)); n > 0 {
 		now.LookAt = append(now.LookAt, fmt.Sprintf("%d time(s) in the last hour this gateway ended without being stopped: it was killed, or crashed; it was started again, the last time at %s", n, at.UTC().Format(time.RFC3339)))
 	}
 }
@@ -167,7 +166,7 @@ func (p *past) look() pastSeen {
 	return seen
 }
 
-// compare marks what changed since the last look, and ends the series of api_keys that are gone.
+// compare marks what changed since the last sample, and ends the series of api_keys that are gone.
 func (p *past) compare(now pastSeen) {
 	was := p.seen
 	p.seen = now

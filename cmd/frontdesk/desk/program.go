@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Program is what the world outside gives to the program.
+// Program is what the program takes from outside: its streams, and in tests a clock, a network and disks.
 type Program struct {
 	Ctx            context.Context // ends when the user wants to stop
 	Stdin          io.Reader
@@ -22,7 +22,7 @@ type Program struct {
 	After   func(time.Duration) <-chan time.Time // in place of time.After; nil for this
 	Now     func() time.Time                     // in place of time.Now where callbacks and derived fields are concerned; nil for this
 
-	Disk   LookAtDisk                                                           // in place of what the system tells of disks; nil for this
+	Disk   LookAtDisk                                                           // in place of the system's; nil for this
 	Listen func(network, address string) (net.Listener, error)                  // in place of net.Listen; nil for this
 	Dial   func(ctx context.Context, network, address string) (net.Conn, error) // in place of the system's, to services and receivers; nil for this
 
@@ -31,7 +31,7 @@ type Program struct {
 	Bound func(*Bounds) // changes the bounds; nil leaves them
 }
 
-// whole has what the program uses where it was given nothing.
+// whole fills in the defaults.
 func (p Program) whole() Program {
 	if p.After == nil {
 		p.After = time.After
@@ -49,7 +49,7 @@ func (p Program) whole() Program {
 	return p
 }
 
-// bounds are those of the program, as a test may have changed them.
+// bounds returns the default bounds, with a test's changes.
 func (p Program) bounds() Bounds {
 	b := defaultBounds()
 	if p.Bound != nil {
@@ -58,9 +58,9 @@ func (p Program) bounds() Bounds {
 	return b
 }
 
-// Misuse is an error of the command line or of what it names, rather than of
+// Misuse is an error in the command line or in what it names, rather than in
 // what the command does.
 type Misuse struct{ error }
 
-// Misused returns a Misuse in these words.
+// Misused returns a Misuse with this message.
 func Misused(format string, args ...any) error { return Misuse{fmt.Errorf(format, args...)} }

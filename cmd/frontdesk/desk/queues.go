@@ -11,8 +11,8 @@ import (
 	"frontdesk/gateway"
 )
 
-// Queues are checked every QueuesEvery. A queue is reported once it was full at fullLooks checks
-// in a row, half a minute, until it was not at easedLooks, a minute: so a short burst is not
+// Queues are checked every QueuesEvery. A queue is reported once it was full at fullLooks checks in a row
+// (half a minute), until it was not full at easedLooks in a row (a minute). So a short burst is not
 // reported, and a report does not flicker.
 const (
 	QueuesEvery = 6 * time.Second
@@ -26,9 +26,9 @@ type queue struct {
 	full  func(used, most int) bool
 	words func(worst, most, now int) string
 
-	over, eased int // looks in a row, at which it was full or not
-	worst       int // of the looks since it began to be full
-	told        bool
+	over, eased int // consecutive checks at which it was full, and at which it was not
+	worst       int // the highest use since it began to be full
+	reported    bool
 }
 
 // look checks the queue once.
@@ -39,20 +39,20 @@ func (q *queue) look() {
 	} else {
 		q.over, q.eased = 0, q.eased+1
 	}
-	q.told = q.over >= fullLooks || q.told && q.eased < easedLooks
-	if q.worst = max(q.worst, used); q.over == 0 && !q.told {
+	q.reported = q.over >= fullLooks || q.reported && q.eased < easedLooks
+	if q.worst = max(q.worst, used); q.over == 0 && !q.reported {
 		q.worst = 0
 	}
 }
 
-// halfFull reports a queue that is at least half full.
+// halfFull reports whether at least half is used.
 func halfFull(used, most int) bool { return most > 0 && 2*used >= most }
 
-// allTaken reports that no slot is left. That half are taken is usual; one client alone never
-// takes all, nor do all clients at one resource.
+// allTaken reports whether no slot is left. Half of the slots are often taken, and that is well; but
+// neither one client nor one resource alone can take all.
 func allTaken(used, most int) bool { return most > 0 && used >= most }
 
-// queues are those of a desk. They are safe for concurrent use.
+// queues checks the queues of a desk. It is safe for concurrent use.
 type queues struct {
 	mu  sync.Mutex
 	all []*queue
@@ -94,7 +94,7 @@ func (q *queues) judge(now *Health) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, one := range q.all {
-		if one.told {
+		if one.reported {
 			used, most := one.load()
 			now.degraded("%s", one.words(max(one.worst, used), most, used))
 		}

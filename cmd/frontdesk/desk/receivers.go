@@ -12,18 +12,18 @@ import (
 )
 
 // After which time callbacks are reported. After failingLong a receiver has failed at the first
-// three tries; a callback that is due is usually made within a second. Neither report flickers: it
-// ends when the receiver takes the callback, or when no try is left.
+// three tries; a callback that is due is usually made within a second. The reports do not flicker: they
+// end when the receiver takes the callback, or when no try is left.
 const (
 	failingLong = 10 * time.Minute
 	dueLong     = 5 * time.Minute
 )
 
-// pending are the callbacks that are still to be made, and what is to be reported of them.
+// pending counts the callbacks that are still to be made, with what /readyz reports about them.
 type pending struct {
 	webhook.Pending
-	reasons []string // why it is not ok
-	lookAt  []string // all the same, it is ok
+	reasons []string // for Health.Reasons
+	lookAt  []string // for Health.LookAt
 }
 
 // pending returns a function that counts and judges the callbacks that are still to be made.
@@ -44,10 +44,9 @@ func (s *ownStore) pending(clock func() time.Time) func(context.Context) (pendin
 	}
 }
 
-// overdue judges the callbacks that have waited for long. A failing receiver of one client does
-// not make the gateway degraded: it may last for days, any client can cause it, and whoever
-// upgrades one gateway after the other waits for each to be ok. clientOf returns the client of a
-// job.
+// overdue reports the callbacks that have waited for long. A failing receiver of one client does not make
+// the gateway degraded: it may last for days, any client can cause it, and a rolling upgrade waits for each
+// gateway to be ok. clientOf returns the client of a job.
 func overdue(p webhook.Pending, now time.Time, clientOf func(job string) string) (reasons, lookAt []string) {
 	if failing := longSince(p.Failing, now.Add(-failingLong)); len(failing) > 0 {
 		lookAt = append(lookAt, fmt.Sprintf("callbacks of %d job(s) were tried in vain, the first since %s, most of them those of client %s: frontdesk callbacks list --failing",
@@ -63,8 +62,8 @@ func overdue(p webhook.Pending, now time.Time, clientOf func(job string) string)
 	return reasons, lookAt
 }
 
-// longSince returns the clients whose oldest callback has waited since then or longer; the client
-// with most comes first.
+// longSince returns the clients whose oldest callback has waited since then or longer, in the order of all:
+// the client with most comes first.
 func longSince(all []webhook.OfClient, then time.Time) []webhook.OfClient {
 	return slices.DeleteFunc(slices.Clone(all), func(c webhook.OfClient) bool { return c.Since.After(then) })
 }
@@ -73,7 +72,7 @@ func oldest(all []webhook.OfClient) string {
 	return slices.MinFunc(all, func(a, b webhook.OfClient) int { return a.Since.Compare(b.Since) }).Since.Format(time.RFC3339)
 }
 
-// jobsOf counts jobs of all clients.
+// jobsOf counts the jobs of all these clients.
 func jobsOf(all []webhook.OfClient) (n int) {
 	for _, c := range all {
 		n += c.Jobs

@@ -20,29 +20,29 @@ const (
 	byFile   = "file change"
 )
 
-// LookEvery is how often a gateway looks whether files of its configuration have changed. No event tells
-// of all changes: not of mounts, nor of those on network disks.
+// LookEvery is how often a gateway polls the files of its configuration. It polls since file system events
+// miss some changes: mounts, and changes on network disks.
 const LookEvery = 500 * time.Millisecond
 
-// What looks cost more: one at more files is rarer, and one in besideEvery also reads the files beside the
-// configuration.
+// A poll takes longer with many files, so the pause grows by LookEvery for each filesPerLook of them. One poll
+// in partsEvery also reads the sheet and the model.
 const (
 	filesPerLook = 1000
-	besideEvery  = 10
+	partsEvery   = 10
 )
 
 // reloader follows the configuration while a desk serves. It does everything in one goroutine.
 type reloader struct {
 	desk     *Desk
 	loader   *config.Loader
-	watch    bool             // looks at the files, and not only on SIGHUP
+	watch    bool             // polls the files, instead of only reloading on SIGHUP
 	hangups  <-chan os.Signal // SIGHUP
 	looks    int
-	moving   bool           // the files were changing at the last look
-	parts    partFiles      // as they were last looked at
+	moving   bool           // the files had changed at the last poll
+	parts    partFiles      // sheet and model at the last poll
 	refused  error          // why the last reload could not use the files; nil if it could
-	starting *config.Loader // reads the files as a start would; nil if all that they say is in force
-	keyPair  string         // what was in the files of the certificate when they were last read
+	starting *config.Loader // reads the files as a start would; nil if nothing waits for a restart
+	keyPair  string         // digest of the certificate's files when they were last read
 }
 
 // follow follows the configuration until the desk closes.
@@ -60,7 +60,7 @@ func (h *Desk) follow(p Program, loader *config.Loader, watch bool) {
 		select {
 		case <-done:
 			return nil
-		case <-h.after(FilesPatience): // nothing ends what hangs with a disk
+		case <-h.after(FilesPatience): // a read from a hanging disk cannot be ended
 			return errors.New("the files of the configuration do not answer")
 		}
 	})
@@ -88,8 +88,8 @@ func (k *reloader) nextLook() <-chan time.Time {
 	return k.desk.after(LookEvery * time.Duration(1+len(k.desk.live.Load().config.Files())/filesPerLook))
 }
 
-// look finds changes of the files. If nothing has changed, it costs little and logs nothing. Editors and
-// deployments write a file in several steps, so a change is read at the look after the one that found it.
+// look polls the files. If nothing has changed, it costs little and logs nothing. Editors and deployments
+// write a file in several steps, so a change is read at the poll after the one that found it.
 func (k *reloader) look() {
 	defer k.survive(byFile)
 	k.busy(k.desk.now())
@@ -103,25 +103,25 @@ func (k *reloader) look() {
 	case k.keyPair != k.desk.keyPairDigest():
 		k.renewCertificates(byFile)
 	}
-	if k.looks++; k.looks%besideEvery == 0 {
-		k.lookBeside(false)
+	if k.looks++; k.looks%partsEvery == 0 {
+		k.lookAtParts(false)
 	}
 }
 
-// busy records since when the files are being read or looked at; zero where they are not.
+// busy records since when the files are being read or polled; zero if they are not.
 func (k *reloader) busy(since time.Time) {
 	k.desk.reloads.note(func(s *reloadState) { s.began = since })
 }
 
-// reload reads the configuration again and puts it in force if it is valid. Changes that need a
-// restart are named and wait; the others apply at once, since a revoked key must not stay valid
-// because of another line in the same file.
+// reload reads the configuration again and puts it in force if it is valid. Changes that need a restart
+// are reported and wait. The others apply at once: a revoked key must not stay valid because of another
+// line in the same file.
 func (k *reloader) reload(trigger string) {
 	h := k.desk
 	k.busy(h.now())
 	defer k.busy(time.Time{})
-	h.tell(h.supervisor.reloading())
-	defer func() { h.tell(h.supervisor.ready(h.status())) }()
+	h.notified(h.supervisor.reloading())
+	defer func() { h.notified(h.supervisor.ready(h.status())) }()
 	defer k.survive(trigger)
 	k.renewCertificates(trigger)
 	before := h.live.Load()
@@ -131,11 +131,11 @@ func (k *reloader) reload(trigger string) {
 		h.keyEnds.changed(before.config.APIKeys, after.config.APIKeys)
 	}
 	k.refused = err
-	k.lookBeside(true)
+	k.lookAtParts(true)
 	k.report(trigger, before, after, err)
 }
 
-// next builds what the files say; nil where they say what is in force.
+// next builds a snapshot of the files; nil if they say what is in force.
 func (k *reloader) next(current *snapshot) (*snapshot, error) {
 	c, err := k.loader.Load()
 	if err != nil || c.Hash() == current.config.Hash() && slices.Equal(c.Files(), current.config.Files()) {
@@ -147,7 +147,7 @@ func (k *reloader) next(current *snapshot) (*snapshot, error) {
 	return newSnapshot(c, k.desk.Gateway, &k.desk.keyEnds.ring)
 }
 
-// survive keeps a panic in a reload from ending the program with all its requests: the
+// survive recovers from a panic in a reload, which would end the program with all its requests. The
 // configuration in force stays.
 func (k *reloader) survive(trigger string) {
 	if p := recover(); p != nil {
@@ -155,7 +155,7 @@ func (k *reloader) survive(trigger string) {
 	}
 }
 
-// refuse records for the charts, logs, /readyz and metrics that the files are not used.
+// refuse records in the charts, the log, /readyz and the metrics that the files are not used.
 func (k *reloader) refuse(err error, trigger string, more ...zap.Field) {
 	h := k.desk
 	h.log.Error("configuration not reloaded: the one before stays in force", append(more, zap.String("trigger", trigger),
@@ -173,7 +173,7 @@ func (k *reloader) report(trigger string, before, after *snapshot, err error) {
 	case err != nil:
 		k.refuse(err, trigger)
 		return
-	case after == nil || after.policy.Hash == before.policy.Hash: // but maybe for the names of files
+	case after == nil || after.policy.Hash == before.policy.Hash: // only the names of files may have changed
 		if trigger == bySignal || h.reloads.state().fault != nil {
 			h.log.Info("configuration reloaded: nothing in it has changed", zap.String("trigger", trigger), zap.String("config", h.policy().Hash))
 		}
@@ -190,8 +190,7 @@ func (k *reloader) report(trigger string, before, after *snapshot, err error) {
 	h.reloads.ended(nil)
 }
 
-// waiting names the settings in which the configuration differs from the one that the running
-// parts were built from.
+// waiting describes the changes since the start that need a restart.
 func (h *Desk) waiting(c *config.Config) (all []string) {
 	parts := *c
 	parts.APIKeys = nil
@@ -203,10 +202,10 @@ func (h *Desk) waiting(c *config.Config) (all []string) {
 	return all
 }
 
-// lookBeside reports changes that wait for a restart, in the files beside the configuration and
-// in settings, and problems that would make the restart fail. It judges again if something has
-// changed since it last did, or if a restart would have failed then.
-func (k *reloader) lookBeside(again bool) {
+// lookAtParts reports changes of the sheet and the model, which wait for a restart, and problems that
+// would make the restart fail. It judges again if something has changed since it last did, if again is
+// true, or if a restart would have failed then.
+func (k *reloader) lookAtParts(again bool) {
 	h := k.desk
 	c, state := h.live.Load().config, h.reloads.state()
 	now := partsOf(c)
@@ -225,8 +224,8 @@ func (k *reloader) lookBeside(again bool) {
 		k.starting = nil
 	}
 	h.reloads.note(func(s *reloadState) { s.parts, s.restart = changed, restart })
-	switch told := slices.Equal(changed, state.parts) && sameText(restart, state.restart); {
-	case told:
+	switch known := slices.Equal(changed, state.parts) && sameText(restart, state.restart); {
+	case known:
 	case len(changed) > 0:
 		h.log.Warn("files beside the configuration have changed, and are used after a restart", zap.Strings("needs_restart", changed), zap.NamedError("problem", restart))
 	case restart != nil:
@@ -234,7 +233,8 @@ func (k *reloader) lookBeside(again bool) {
 	}
 }
 
-// judgeRestart finds what else would keep the program from starting with the files as they are.
+// judgeRestart returns what would keep the program from starting with these files, apart from what the last
+// reload has reported.
 func (k *reloader) judgeRestart(c *config.Config) error {
 	if k.starting == nil {
 		k.starting = newLoader(c.Files()[0])
@@ -243,11 +243,11 @@ func (k *reloader) judgeRestart(c *config.Config) error {
 	if err == nil {
 		return nil
 	}
-	var told []string
+	var reported []string
 	if k.refused != nil {
-		told = problemsOf(k.refused)
+		reported = problemsOf(k.refused)
 	}
-	left := slices.DeleteFunc(problemsOf(err), func(problem string) bool { return slices.Contains(told, problem) })
+	left := slices.DeleteFunc(problemsOf(err), func(problem string) bool { return slices.Contains(reported, problem) })
 	if len(left) == 0 {
 		return nil
 	}

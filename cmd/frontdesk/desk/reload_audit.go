@@ -22,7 +22,7 @@ func (k *reloader) audit(trigger string, before, after *snapshot, waiting []stri
 	for _, name := range names {
 		audit.Info("api_key changed", append(hashes, zap.String("key", name), zap.Strings("changes", byKey[name]))...)
 	}
-	_ = audit.Sync() // now, and not with the next lines: a crash must not lose who changed what; pipes cannot be synced
+	_ = audit.Sync() // a crash must not lose who changed what; the error is that pipes cannot be synced
 }
 
 // byKey separates the changes of each api_key from the others.

@@ -9,20 +9,20 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// reloads is the outcome of the reloads so far. In its zero value there were none.
+// reloads is the outcome of the reloads so far. The zero value is that of none.
 type reloads struct{ now atomic.Pointer[reloadState] }
 
-// reloadState is what /readyz, metrics and the status page tell of reloads.
+// reloadState is what /readyz, metrics and the status page show of reloads.
 type reloadState struct {
-	count       uint64    // of all
-	failures    uint64    // of those that kept the configuration before
-	last        time.Time // zero: there was none
-	fault       error     // of the last; nil where it was done
-	waiting     []string  // what of the configuration needs a restart
-	parts       []string  // files beside it that have changed, which needs one as well
-	restart     error     // why a start would fail by these; nil where it would not
-	certificate error     // why the certificate's files cannot be used as they are
-	began       time.Time // since when the files are read or looked at; zero where they are not
+	count       uint64    // all reloads
+	failures    uint64    // reloads that kept the configuration before
+	last        time.Time // zero if there was no reload
+	fault       error     // why the last reload failed; nil if it did not
+	waiting     []string  // changed settings that need a restart
+	parts       []string  // changes of the sheet and the model, which need one as well
+	restart     error     // why a start with these files would fail; nil if it would not
+	certificate error     // why the certificate's files cannot be used
+	began       time.Time // since when the files are being read or polled; zero if they are not
 }
 
 func (r *reloads) state() reloadState {
@@ -32,7 +32,7 @@ func (r *reloads) state() reloadState {
 	return reloadState{}
 }
 
-// note changes the state, which the reloader alone does.
+// note changes the state. Only the reloader calls it.
 func (r *reloads) note(change func(*reloadState)) {
 	now := r.state()
 	change(&now)
@@ -50,7 +50,7 @@ func (r *reloads) ended(fault error) {
 	})
 }
 
-// needsRestart returns all changes that are not used before a restart.
+// needsRestart returns all changes that wait for a restart.
 func (s reloadState) needsRestart() []string { return slices.Concat(s.waiting, s.parts) }
 
 // FilesPatience is how long the files of the configuration may take to answer.

@@ -10,14 +10,14 @@ import (
 	"frontdesk/mapping"
 )
 
-// rightsOf are the fields that an allowlist takes away. What GET takes is taken from writes, too. An
-// api_key without GET does not read in the answers to its writes what one of them takes, but for
-// what every record has.
+// rightsOf returns the fields that an allowlist withholds. A field withheld from GET is withheld from
+// writes, too. For an api_key without GET, the answers to its writes leave out what POST or PUT withholds,
+// except for the fields that every record has.
 func rightsOf(rules []config.Rule, endpoints []config.Endpoint) mapping.Rights {
-	if !slices.ContainsFunc(rules, config.Rule.TakesFields) { // as hardly any
+	if !slices.ContainsFunc(rules, config.Rule.TakesFields) { // the usual case
 		return nil
 	}
-	byPath, common := map[string]map[string][]string{}, map[string]config.Names{} // what is granted, and by method
+	byPath, common := map[string]map[string][]string{}, map[string]config.Names{} // byPath[path][method] is withheld
 	for _, e := range endpoints {
 		if fields, ok := config.Taken(rules, e); ok && e.Fields != "" {
 			if byPath[e.Path] == nil {
@@ -40,12 +40,12 @@ func rightsOf(rules []config.Rule, endpoints []config.Endpoint) mapping.Rights {
 	return rights
 }
 
-// union sorts the names of both lists.
+// union returns the names of both lists, sorted, each once.
 func union(a, b []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
 }
 
-// judgeRights finds fields that a gateway cannot take away from an api_key, by the entries that do.
+// judgeRights reports the entries that withhold fields that a gateway cannot withhold from an api_key.
 func judgeRights(c *config.Config, g *gateway.Gateway) (problems strictyaml.Problems) {
 	endpoints := EndpointsOf(g)
 	for i := range c.APIKeys {
@@ -70,8 +70,8 @@ func judgeRights(c *config.Config, g *gateway.Gateway) (problems strictyaml.Prob
 	return problems
 }
 
-// judgeRightsOf is judgeRights by the gateway that the configuration would have; none where that
-// cannot be known, which is said elsewhere.
+// judgeRightsOf is judgeRights for the gateway that the configuration would have. It returns no problem if
+// that gateway cannot be made, which is reported elsewhere.
 func judgeRightsOf(c *config.Config) strictyaml.Problems {
 	if !slices.ContainsFunc(c.APIKeys, func(k config.Key) bool { return slices.ContainsFunc(k.Allow, config.Rule.TakesFields) }) {
 		return nil

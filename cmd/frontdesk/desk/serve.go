@@ -14,10 +14,10 @@ import (
 	"go.uber.org/zap"
 )
 
-// ServeConfig serves what a configuration says until it is told to stop, reading
-// it again on SIGHUP and, with watch, when its files change.
+// ServeConfig serves a configuration until the program is to stop. It reads the configuration
+// again on SIGHUP and, with watch, when its files change.
 func ServeConfig(p Program, file string, watch bool) error {
-	signal.Ignore(syscall.SIGPIPE) // else the end of the program that reads the log would end the gateway
+	signal.Ignore(syscall.SIGPIPE) // the gateway outlives the program that reads its log
 	p = p.whole()
 	loader := newLoader(file)
 	c, err := judgedBy(loader, false)
@@ -30,7 +30,7 @@ func ServeConfig(p Program, file string, watch bool) error {
 	}
 	defer logs.Stop()
 	if p.Signals == nil {
-		hangups := make(chan os.Signal, 1) // which would end the program, while nobody takes them
+		hangups := make(chan os.Signal, 1) // from here on, SIGHUP does not end the program
 		signal.Notify(hangups, syscall.SIGHUP)
 		defer signal.Stop(hangups)
 		p.Signals = hangups
@@ -71,14 +71,14 @@ func (h *Desk) Serve(ctx context.Context, ready func(baseURL string)) error {
 	}
 	if h.commands != nil {
 		serving.Go(func() {
-			if err := h.commands.serve(); err != nil { // clients are still served
+			if err := h.commands.serve(); err != nil { // the gateway still serves clients
 				h.log.Warn("frontdesk sessions cannot ask this gateway any more", zap.Error(err))
 			}
 		})
 	}
 	h.front.desk.Store(h)
 	h.front.answer()
-	h.tell(h.supervisor.ready(h.status()))
+	h.notified(h.supervisor.ready(h.status()))
 	h.log.Info("serving", zap.String("base_url", h.config.Server.BaseURL()), zap.String("config", h.policy().Hash), zap.Stringer("database", database),
 		zap.String("version", Version()))
 	ready(h.config.Server.BaseURL())
@@ -90,11 +90,11 @@ func (h *Desk) Serve(ctx context.Context, ready func(baseURL string)) error {
 	return errors.Join(err, h.shutdown())
 }
 
-// drain has load balancers send requests elsewhere before the listener closes: /readyz says so at
-// once, and requests are accepted for server.drain_delay, in which load balancers ask it.
+// drain gives load balancers time to send requests elsewhere before the listener closes: /readyz reports
+// draining at once, and requests are still accepted for server.drain_delay.
 func (h *Desk) drain() {
 	h.draining.Store(true)
-	h.tell(h.supervisor.stopping("draining"))
+	h.notified(h.supervisor.stopping("draining"))
 	delay := h.config.Server.DrainDelay
 	h.log.Info("draining", zap.Duration("drain_delay", delay), zap.Duration("shutdown_timeout", h.config.Server.ShutdownTimeout))
 	if delay > 0 {
@@ -136,8 +136,8 @@ func (h *Desk) letJobsEnd(jobs <-chan error) {
 	}
 }
 
-// tell logs that systemd could not be told something, which is no reason to stop.
-func (h *Desk) tell(err error) {
+// notified logs that notifying systemd failed, which is no reason to stop.
+func (h *Desk) notified(err error) {
 	if err != nil {
 		h.log.Warn("systemd could not be notified", zap.Error(err))
 	}
@@ -156,13 +156,12 @@ func every(ctx context.Context, after func(time.Duration) <-chan time.Time, paus
 	}
 }
 
-// giveBackAfter is how long after large memory was used it is given back to the system: what comes
-// meanwhile uses it again.
+// giveBackAfter is how long after its use large memory is given back to the system; until then it can be
+// used again.
 const giveBackAfter = 3 * time.Second
 
-// giveBack gives memory back to the system until ctx ends: what starting took, and that of
-// passwords and of large bodies and answers. The runtime alone would keep it for minutes when
-// nothing else happens.
+// giveBack gives memory back to the system until ctx ends: that of the start, of passwords, and of large
+// bodies and answers. The runtime alone would keep it for minutes while the program is idle.
 func (h *Desk) giveBack(ctx context.Context) {
 	for {
 		select {

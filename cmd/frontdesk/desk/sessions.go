@@ -12,21 +12,21 @@ import (
 	"frontdesk/config"
 )
 
-// common is the state that all gateways of one service share: sessions, wrong passwords, and how
-// much each client has used of the limits of its api_key. sessions.store names the place where it is kept.
+// common is the state that all gateways of one service share: sessions, wrong passwords, and how much
+// each client has used of the limits of its api_key. sessions.store names the store of this state.
 type common struct {
 	sessions *endedSessions
 	guesses  auth.GuessCounter
 	limits   auth.Limits
-	// count tells how many sessions there are; nil where nobody counts them.
+	// count returns how many sessions there are; nil for Redis, which does not count them.
 	count func() int
-	// ready reports whether the store answers and takes writes; nil where it is this process.
+	// ready returns an error if the store does not answer or takes no writes; nil for memory.
 	ready func(context.Context) error
-	// identity names the store; nil where it is this process.
+	// identity names the store; nil for memory.
 	identity func(context.Context) (string, error)
-	// emptied is when the store was found to have forgotten everything; zero where it was not.
+	// emptied is when the store was found to have lost everything; nil if it was not.
 	emptied atomic.Pointer[time.Time]
-	// gathering is where gateways tell each other figures; nil where there is one gateway.
+	// gathering is where gateways exchange figures; nil for memory, which has one gateway.
 	gathering *redis.Gathering
 	close     func() error
 }
@@ -54,14 +54,15 @@ func openCommon(c *config.Config) (*common, error) {
 	}, nil
 }
 
-// StoreEvery is how often a gateway looks whether the store of sessions has forgotten what was in it, and
-// emptiedTold how long that is reported.
+// StoreEvery is how often a gateway checks whether the store of sessions has lost its contents, and
+// emptiedReported how long that is reported.
 const (
-	StoreEvery  = 15 * time.Second
-	emptiedTold = time.Hour
+	StoreEvery      = 15 * time.Second
+	emptiedReported = time.Hour
 )
 
-// watchStore looks whether the store of sessions is another one, or an empty one, until ctx ends.
+// watchStore checks until ctx ends whether the store of sessions was replaced or emptied: it then has another
+// identity.
 func (h *Desk) watchStore(ctx context.Context) {
 	if h.common.identity == nil {
 		return
@@ -70,7 +71,7 @@ func (h *Desk) watchStore(ctx context.Context) {
 	every(ctx, h.after, StoreEvery, func() {
 		name, err := h.common.identity(ctx)
 		if err != nil {
-			return // which /readyz says
+			return // /readyz reports it
 		}
 		if before != "" && name != before {
 			now := h.now()
@@ -82,16 +83,16 @@ func (h *Desk) watchStore(ctx context.Context) {
 	})
 }
 
-// judgeStore reports in /readyz that it came back empty.
+// judgeStore reports in /readyz that the store of sessions came back empty.
 func (h *Desk) judgeStore(now *Health) {
-	if at := h.common.emptied.Load(); at != nil && h.now().Sub(*at) < emptiedTold {
+	if at := h.common.emptied.Load(); at != nil && h.now().Sub(*at) < emptiedReported {
 		now.LookAt = append(now.LookAt, fmt.Sprintf("the store of sessions came back empty, found at %s: everybody has to log in again, and limits count from zero", at.UTC().Format(time.RFC3339)))
 	}
 }
 
-// slotLease is how long a gateway that died keeps its slots among the concurrent requests of an
-// api_key. It is longer than any request: its body may wait for memory and then arrive slowly, and
-// it calls the backend a few times at most.
+// slotLease is how long a gateway that died keeps its slots of the concurrent requests of an api_key. It
+// is longer than any request takes: the body may wait for memory and then arrive slowly, and a request
+// calls the backend a few times at most.
 func slotLease(c *config.Config) time.Duration {
 	return max(time.Minute, 2*c.Server.ReadTimeout+4*c.Backend.Timeout)
 }

@@ -14,10 +14,10 @@ import (
 	"frontdesk/auth"
 )
 
-// SessionFilter narrows sessions. The zero filter is every session.
+// SessionFilter selects sessions. The zero filter selects every session.
 type SessionFilter struct{ ID, Key, Client, User string }
 
-// Query is the filter as the socket takes it.
+// Query returns the filter as query parameters of the socket.
 func (f SessionFilter) Query() url.Values {
 	q := url.Values{}
 	for name, value := range map[string]string{"id": f.ID, "key": f.Key, "client": f.Client, "user": f.User} {
@@ -32,35 +32,35 @@ func sessionFilterOf(c *fiber.Ctx) SessionFilter {
 	return SessionFilter{c.Query("id"), c.Query("key"), c.Query("client"), c.Query("user")}
 }
 
-// OpenSession is a session as operators see it. It has nothing by which somebody could use it.
+// OpenSession is a session as operators see it. It holds nothing with which somebody could use the session.
 type OpenSession struct {
 	ID      string     `json:"id"`
 	Key     string     `json:"key"` // name of the api_key
 	Client  string     `json:"client"`
 	User    string     `json:"user"`
 	Opened  time.Time  `json:"opened"`
-	Used    *time.Time `json:"used"` // last; nil where nobody notes it
+	Used    *time.Time `json:"used"` // last use; nil if the store does not record it
 	Expires time.Time  `json:"expires"`
 }
 
-// OpenSessions are those of a filter, those opened last first.
+// OpenSessions are the sessions that a filter selects, newest first.
 type OpenSessions struct {
 	Sessions []OpenSession `json:"sessions"`
-	Count    int           `json:"count"` // of all, also of those that are left out
+	Count    int           `json:"count"` // how many the filter selects; Sessions may be cut
 }
 
-// EndedSessions tells what became of a filter's sessions.
+// EndedSessions is the outcome of ending sessions.
 type EndedSessions struct {
 	Ended int    `json:"ended"`
-	Fault string `json:"fault,omitempty"` // why it is not all
+	Fault string `json:"fault,omitempty"` // why not all were ended
 }
 
 func (f SessionFilter) holds(s OpenSession) bool {
 	return (f.ID == "" || f.ID == s.ID) && (f.Key == "" || f.Key == s.Key) && (f.Client == "" || f.Client == s.Client) && (f.User == "" || f.User == s.User)
 }
 
-// eachSession calls f with the sessions of a filter that open something: those of api_keys and
-// users that have ended open nothing, although they are stored for a while.
+// eachSession calls f with the valid sessions that a filter selects. Those of api_keys and users that have
+// ended are not valid, although the store keeps them for a while.
 func (h *Desk) eachSession(ctx context.Context, filter SessionFilter, f func(OpenSession, *auth.Session) error) error {
 	lister, ok := h.common.sessions.Sessions.(auth.SessionLister)
 	if !ok {
@@ -82,7 +82,7 @@ func (h *Desk) eachSession(ctx context.Context, filter SessionFilter, f func(Ope
 
 // listSessions answers a command with the sessions of a filter.
 func (h *Desk) listSessions(c *fiber.Ctx) error {
-	most := max(c.QueryInt("limit"), 0) // 0 for their number alone
+	most := max(c.QueryInt("limit"), 0) // 0 to only count them
 	found := OpenSessions{Sessions: []OpenSession{}}
 	err := h.eachSession(c.UserContext(), sessionFilterOf(c), func(s OpenSession, _ *auth.Session) error {
 		found.Count++

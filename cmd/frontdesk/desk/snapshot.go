@@ -15,9 +15,9 @@ import (
 type snapshot struct {
 	config  *config.Config // as it was read; what needs a restart may differ from Desk.config
 	policy  gateway.Policy
-	serve   fasthttp.RequestHandler // requests, by the policy
-	secrets map[string][]string     // that sign callbacks, by the api_key's name
-	since   time.Time               // when it was made
+	serve   fasthttp.RequestHandler // serves requests by the policy
+	secrets map[string][]string     // secrets that sign callbacks, by the api_key's name
+	since   time.Time               // when the snapshot was made
 }
 
 // newSnapshot makes the snapshot of a configuration for a gateway.

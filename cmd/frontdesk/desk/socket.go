@@ -14,12 +14,12 @@ import (
 	"frontdesk/config"
 )
 
-// longestSocket is how many bytes the name of a socket may have: systems know 104 or 108 with what
-// bindSocket adds.
+// longestSocket is how many bytes the name of a socket may have: systems allow 104 or 108, and bindSocket
+// adds some.
 const longestSocket = 96
 
-// SocketOf is the file of the socket by which commands ask a running gateway: that of ops.socket,
-// or beside the gateway's own SQLite file; "" where there is neither.
+// SocketOf returns the socket through which commands reach a running gateway: ops.socket, or a file beside
+// the gateway's own SQLite file; "" if there is neither.
 func SocketOf(c *config.Config) (string, error) {
 	database, err := DatabaseOf(c)
 	if err != nil {
@@ -46,8 +46,8 @@ func canBind(file string) error {
 	return canWrite(file)
 }
 
-// bindSocket listens at a socket that only this user may connect to. What a gateway left that was
-// killed is replaced; one that runs keeps its own.
+// bindSocket listens at a socket that only this user may connect to. It replaces the socket of a gateway
+// that was killed, but not that of a running one.
 func bindSocket(file string) (l net.Listener, release func() error, err error) {
 	if err := canBind(file); err != nil {
 		return nil, nil, err
@@ -56,10 +56,10 @@ func bindSocket(file string) (l net.Listener, release func() error, err error) {
 		_ = c.Close()
 		return nil, nil, fmt.Errorf("%s is the socket of another frontdesk that runs: give each an ops.socket of its own", file)
 	}
-	// It is made where nobody else can enter, since it gets its mode only then.
+	// The socket is made in a private folder, since it gets its mode only after it is made.
 	folder := file + ".new"
 	made := filepath.Join(folder, "s")
-	for _, left := range []string{made, folder} { // by one that was killed
+	for _, left := range []string{made, folder} { // what a killed gateway may have left
 		_ = os.Remove(left)
 	}
 	err = os.Mkdir(folder, 0o700)
@@ -67,7 +67,7 @@ func bindSocket(file string) (l net.Listener, release func() error, err error) {
 		l, err = net.Listen("unix", made)
 	}
 	if err == nil {
-		l.(*net.UnixListener).SetUnlinkOnClose(false) // which would remove what is there by then
+		l.(*net.UnixListener).SetUnlinkOnClose(false) // another gateway may have replaced the socket by then
 		err = errors.Join(os.Chmod(made, 0o600), os.Rename(made, file), os.Remove(folder))
 	}
 	if err != nil {
@@ -79,8 +79,8 @@ func bindSocket(file string) (l net.Listener, release func() error, err error) {
 	return l, func() error { return errors.Join(l.Close(), os.Remove(file)) }, nil
 }
 
-// listenCommands opens the socket for commands. A gateway serves without one too, unless the
-// configuration says where it is to be.
+// listenCommands opens the socket for commands. If that fails, the gateway serves without one, unless
+// ops.socket names it.
 func listenCommands(h *Desk) (*opsServer, error) {
 	file := socketFile(h.config.Ops, h.store.file)
 	if file == "" {
@@ -101,5 +101,5 @@ func listenCommands(h *Desk) (*opsServer, error) {
 	return s, nil
 }
 
-// SocketPatience is how long an answer may take.
+// SocketPatience is how long an answer to a command may take.
 const SocketPatience = time.Minute

@@ -13,42 +13,42 @@ import (
 	"frontdesk/config"
 )
 
-// What a start needs of others may be away: a database, a store of sessions. The start tries again
-// after a pause, from firstPause to longestPause, until it is there.
+// A database or a store of sessions may be unavailable at the start. The start is then tried again, after
+// pauses from firstPause to longestPause.
 const (
 	firstPause   = time.Second
 	longestPause = 10 * time.Second
 	// startPatience is how long a start may take before clients and operators get an answer.
 	startPatience = time.Second
-	// nextTry is when systemd hears of the start again, at the latest.
+	// nextTry is within what time systemd is next notified of the start.
 	nextTry = 2 * time.Minute
 )
 
-// away marks the error of what may be there later.
+// away marks an error that may be gone later.
 type away struct{ error }
 
 func (a away) Unwrap() error { return a.error }
 
-// isAway reports whether what failed may work later, without any change of the files.
+// isAway reports whether what failed may succeed later without a change of the files.
 func isAway(err error) bool {
 	_, ok := errors.AsType[away](err)
 	return ok || sqlrecord.Away(err)
 }
 
-// start is that of a gateway with one configuration.
+// start is the start of a gateway with one configuration.
 type start struct {
 	p       Program
 	loader  *config.Loader
-	watch   bool // has the files read again when they change, and not only on SIGHUP
+	watch   bool // reads the files again when they change, not only on SIGHUP
 	logs    *Logs
 	config  *config.Config
-	refused error // why the files are not used as they are now
+	refused error // why the changed files are not used
 	front   *front
-	told    string // why it waits
+	logged  string // the logged cause of the wait
 }
 
-// desk builds the desk, however long that takes. Without one, and without an error, the program is to stop,
-// or the files have changed: then it returns their configuration, to start with that.
+// desk builds the desk, however long that takes. It returns neither a desk nor an error if the program is to
+// stop, or if the files have changed: then it returns their configuration, for another start.
 func (s *start) desk() (h *Desk, changed *config.Config, err error) {
 	if s.front, err = openFront(s.p, s.config, s.config.Server.Environment, s.logs); err != nil {
 		return nil, nil, err
@@ -77,7 +77,7 @@ func (s *start) desk() (h *Desk, changed *config.Config, err error) {
 	}
 }
 
-// build tries to build the desk. If that takes long, clients and operators are answered meanwhile.
+// build tries to build the desk. If that takes long, the front answers clients and operators meanwhile.
 func (s *start) build() (h *Desk, err error) {
 	done := make(chan struct{})
 	go func() {
@@ -87,14 +87,14 @@ func (s *start) build() (h *Desk, err error) {
 	select {
 	case <-done:
 	case <-s.p.After(startPatience):
-		s.tell("the start is under way")
+		s.report("the start is under way")
 	}
 	<-done
 	return h, err
 }
 
-// wait ends after the pause, when the program is to stop, or on SIGHUP. It returns the configuration of
-// files that have changed, if these can be used.
+// wait waits for the pause, until the program is to stop, or for SIGHUP. If the files have changed and can
+// be used, it returns their configuration.
 func (s *start) wait(pause time.Duration) *config.Config {
 	again := s.watch
 	select {
@@ -114,22 +114,22 @@ func (s *start) wait(pause time.Duration) *config.Config {
 	return c
 }
 
-// waits tells everybody why the start waits, then the log, once for each cause: who has read the log
-// finds the cause wherever it asks.
+// waits reports why the start waits, and then logs it, once for each cause. In this order, whoever has seen
+// the line in the log gets the cause from /readyz, too.
 func (s *start) waits(cause string) {
 	cause = s.config.Hide(cause)
 	if s.refused != nil {
 		cause += "; the configuration is not used as it is now: " + summary(s.refused)
 	}
-	s.tell("the start waits, and is tried again: " + cause)
-	if news := withoutPorts(cause); news != s.told {
-		s.told = news
+	s.report("the start waits, and is tried again: " + cause)
+	if news := withoutPorts(cause); news != s.logged {
+		s.logged = news
 		s.logs.Log.Warn("the start waits, and is tried again", zap.String("cause", cause))
 	}
 }
 
-// tell tells systemd, operators and clients why nothing is served yet.
-func (s *start) tell(why string) {
+// report tells systemd, operators and clients why nothing is served yet.
+func (s *start) report(why string) {
 	if err := s.p.Supervisor.waiting(why, nextTry); err != nil {
 		s.logs.Log.Warn("systemd could not be notified", zap.Error(err))
 	}
@@ -137,7 +137,7 @@ func (s *start) tell(why string) {
 	s.front.answer()
 }
 
-// inOneSentence is an error without its repetitions: PostgreSQL is tried with TLS and without.
+// inOneSentence drops repetitions from an error: PostgreSQL is tried with TLS and without, and fails twice.
 func inOneSentence(err error) string {
 	lines := strings.Split(err.Error(), "\n")
 	for i := range lines {
@@ -146,7 +146,7 @@ func inOneSentence(err error) string {
 	return strings.Join(slices.Compact(lines), " ")
 }
 
-// withoutPorts leaves out where connections came from, which is another port each time.
+// withoutPorts drops the local address of a connection, whose port differs each time.
 func withoutPorts(text string) string {
 	words := strings.Fields(text)
 	for i, word := range words {

@@ -14,15 +14,15 @@ import (
 	"frontdesk/gateway/webhook"
 )
 
-// StatusReport is all that the status page tells, and /status.json. It holds names
-// of the configuration and numbers; nothing that a client sent, and no secret.
+// StatusReport is all that the status page and /status.json show. It holds names of the
+// configuration and numbers; nothing that a client sent, and no secret.
 type StatusReport struct {
 	Verdict   string          `json:"verdict"` // in a sentence
 	Now       time.Time       `json:"now"`
 	Started   time.Time       `json:"started"`
 	Version   string          `json:"version"`
-	Host      string          `json:"host"`   // of several gateways, which one it is
-	Health    Health          `json:"health"` // as /readyz tells it
+	Host      string          `json:"host"`   // tells apart several gateways
+	Health    Health          `json:"health"` // as /readyz answers it
 	Load      StatusLoad      `json:"load"`
 	Callbacks StatusCallbacks `json:"callbacks"`
 	Keys      StatusKeys      `json:"keys"`
@@ -33,11 +33,11 @@ type StatusLoad struct {
 	Running     int  `json:"backend_running"`
 	Limit       int  `json:"backend_limit"`
 	Waiting     int  `json:"backend_waiting"`
-	Clients     int  `json:"backend_clients_waiting"` // whose calls wait
+	Clients     int  `json:"backend_clients_waiting"` // clients whose calls wait
 	PoolInUse   int  `json:"pool_in_use"`
 	PoolLimit   int  `json:"pool_limit"` // 0 where the backend has no pool
 	Connections int  `json:"connections"`
-	Sessions    *int `json:"sessions"` // nil where they are shared, and nobody counts them
+	Sessions    *int `json:"sessions"` // nil for Redis, which does not count them
 	Passwords   int  `json:"passwords_waiting"`
 }
 
@@ -45,7 +45,7 @@ type StatusLoad struct {
 type StatusCallbacks struct {
 	States  map[webhook.State]int `json:"states"` // nil where they cannot be counted
 	Due     int                   `json:"due"`
-	Failing int                   `json:"failing"` // have failed so far, and will be tried again
+	Failing int                   `json:"failing"` // callbacks that have failed and will be tried again
 	Space   *StatusSpace          `json:"space"`   // nil where it cannot be counted
 }
 
@@ -53,9 +53,9 @@ type StatusCallbacks struct {
 type StatusSpace struct {
 	Limit   int64  `json:"limit_bytes"`
 	Used    int64  `json:"used_bytes"`
-	Spent   int64  `json:"spent_bytes"`   // of these: fetched, and gives way when room is needed
-	Client  string `json:"client"`        // who has most of the rest; "" where nobody has any
-	Largest int64  `json:"largest_bytes"` // that one's
+	Spent   int64  `json:"spent_bytes"`   // the part of Used that was fetched, and is freed when room is needed
+	Client  string `json:"client"`        // the client with most of the rest; "" if no client has any
+	Largest int64  `json:"largest_bytes"` // what that client has
 }
 
 // report asks every part.
@@ -69,7 +69,7 @@ func (h *Desk) report(ctx context.Context) StatusReport {
 	return r
 }
 
-// hostName is the machine's, the container's or the pod's; "" where none is known.
+// hostName returns the name of the machine, container or pod; "" if none is known.
 func hostName() string {
 	name, _ := os.Hostname() // without it the page is the same
 	return name
@@ -77,7 +77,7 @@ func hostName() string {
 
 func (h *Desk) lastUse(hash config.Digest) time.Time { return h.metrics.LastUse(hash) }
 
-// verdict is the state in one sentence.
+// verdict describes the state in one sentence.
 func (r StatusReport) verdict() string {
 	switch {
 	case r.Health.Status == HealthDraining:

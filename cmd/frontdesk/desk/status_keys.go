@@ -11,17 +11,17 @@ import (
 // StatusKeys are the api_keys that somebody has to do something about.
 type StatusKeys struct {
 	Count    int         `json:"count"`
-	Expiring []StatusKey `json:"expiring"` // hashes that end within noticeAhead days, also where their key goes on
+	Expiring []StatusKey `json:"expiring"` // hashes that end within noticeAhead days, even if their key has others
 	Expired  []StatusKey `json:"expired"`  // keys
 	Rotated  []StatusKey `json:"rotated"`  // the other hashes of keys that have several
 }
 
-// StatusKey is one of them, and until when it is what it is.
+// StatusKey is an api_key or one of its hashes, with its end.
 type StatusKey struct {
 	Name     string     `json:"name"`
-	SHA256   string     `json:"sha256,omitempty"` // the first digits, where it is one of the key's hashes
+	SHA256   string     `json:"sha256,omitempty"` // the first digits, if it is a hash
 	Until    time.Time  `json:"until,omitzero"`
-	LastUsed *time.Time `json:"last_used,omitempty"` // of a hash that was
+	LastUsed *time.Time `json:"last_used,omitempty"` // nil for a hash that was never used
 }
 
 // keyStatus finds the api_keys that somebody has to do something about.
@@ -58,8 +58,8 @@ func HasEnded(k config.Key, now time.Time) bool {
 	return !end.IsZero() && !now.Before(end)
 }
 
-// endOf is when an api_key can no longer be used: at its own end, or at that of
-// the last of its hashes; zero where neither comes.
+// endOf returns when an api_key can no longer be used: at its own end or that of the last of its
+// hashes, whichever is first; zero for never.
 func endOf(k config.Key) time.Time {
 	var last time.Time
 	for _, hash := range k.Hashes {

@@ -30,8 +30,8 @@ var windowJS string
 //go:embed window*.html
 var windowHTML embed.FS
 
-// windowPolicy is the Content-Security-Policy of the pages: nothing from outside, and only
-// the style and the script that are in them.
+// windowPolicy returns the Content-Security-Policy of the pages: nothing from outside, and only
+// their own style and script.
 func windowPolicy() string {
 	sum := func(text string) string {
 		s := sha256.Sum256([]byte(text))
@@ -40,12 +40,12 @@ func windowPolicy() string {
 	return "default-src 'none'; style-src " + sum(statusCSS) + "; script-src " + sum(windowJS) + "; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 }
 
-// pages are those of the ops listener: what is, and what was.
+// pages are the pages of the ops listener: the state now, and its history.
 type pages struct {
 	of       *Desk
 	template *template.Template
 	policy   string        // Content-Security-Policy
-	turn     chan struct{} // of reading callback jobs
+	turn     chan struct{} // has one place, for the page that reads callback jobs
 }
 
 func newPages(h *Desk) *pages {
@@ -91,13 +91,13 @@ type busyView struct {
 	Table busyTable
 }
 
-// tiesView is a table of what something was seen with; of a kind that has pages, or of none.
+// tiesView is a table of what was seen together with something. Kind is "" if its rows have no pages.
 type tiesView struct {
 	Title, Kind string
 	All         []PastSeen
 }
 
-// Cut reports whether there may have been more.
+// Cut reports whether the table may be incomplete.
 func (v tiesView) Cut() bool { return v.Kind != "endpoint" && len(v.All) == instrument.MostSeen }
 
 type pageFoot struct{ Version, Host string }
@@ -120,7 +120,7 @@ func (p *pages) overview(c *fiber.Ctx) error {
 	return p.answer(c, "status", v)
 }
 
-// noteNotices has the verdict be no better than what stands out.
+// noteNotices adds the notices to a verdict that says that all works.
 func (v *statusView) noteNotices() {
 	rest, works := strings.CutPrefix(v.Verdict, "All works.")
 	switch n := len(v.Notices); {
@@ -148,7 +148,7 @@ func (p *pages) backends(c *fiber.Ctx) error {
 	return p.answer(c, "backends", p.of.backendsOf(c.UserContext(), c.Queries()))
 }
 
-// answer sends a page, or what it is made of to a program that asks for JSON.
+// answer sends a page, or its data to a program that asks for JSON.
 func (p *pages) answer(c *fiber.Ctx, name string, v any) error {
 	c.Vary(fiber.HeaderAccept)
 	if strings.HasPrefix(c.Get(fiber.HeaderAccept), fiber.MIMEApplicationJSON) {
@@ -162,8 +162,8 @@ func (p *pages) answer(c *fiber.Ctx, name string, v any) error {
 // status answers the facts of the first page alone, for programs.
 func (p *pages) status(c *fiber.Ctx) error { return c.JSON(p.of.report(c.UserContext())) }
 
-// ago says how long ago, or how far ahead, a moment is, in the one unit that
-// people would use.
+// ago describes how long ago, or how far ahead, a moment is, in the largest unit that
+// fits.
 func ago(now, t time.Time) string {
 	d, form := now.Sub(t), "%s ago"
 	if d < 0 {
@@ -184,7 +184,7 @@ func ago(now, t time.Time) string {
 	return "now"
 }
 
-// readable writes a number of bytes.
+// readable formats a number of bytes for people.
 func readable(n int64) string {
 	const unit = 1024
 	if n < unit {

@@ -25,7 +25,7 @@ func diskOf(folder string) (device uint64, d Disk, err error) {
 func monotonic() time.Duration {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
-		return 0 // which systemd takes for a reload that began long ago
+		return 0 // to systemd this means a reload that began long ago
 	}
 	return time.Duration(now.Nano())
 }

@@ -23,11 +23,11 @@ const (
 // handed over or reported.
 type Supervisor struct {
 	sockets  map[string]net.Listener
-	watchdog time.Duration // that systemd waits for a sign of life; 0: it does not
+	watchdog time.Duration // how long systemd waits for a sign of life; 0: it does not
 }
 
-// UnderSystemd takes over what systemd passed on, so that no child process does. It is called
-// once, before anything else opens a file.
+// UnderSystemd takes over what systemd passed on, so that no child process inherits it. It must be
+// called once, before anything else opens a file.
 func UnderSystemd() (*Supervisor, error) {
 	s := &Supervisor{sockets: make(map[string]net.Listener)}
 	for name, files := range activation.FilesWithNames() {
@@ -53,8 +53,8 @@ func UnderSystemd() (*Supervisor, error) {
 	return s, nil
 }
 
-// activated is a copy of the listener that was handed over by that name, nil for none. It
-// is then used in place of the configuration's address.
+// activated returns a copy of the listener that was handed over by that name, nil for none. It
+// replaces the address in the configuration.
 func (s *Supervisor) activated(name string) (net.Listener, error) {
 	if s == nil || s.sockets[name] == nil {
 		return nil, nil
@@ -67,24 +67,24 @@ func (s *Supervisor) activated(name string) (net.Listener, error) {
 	return net.FileListener(file)
 }
 
-// ready tells that the program serves, or has ended a reload.
+// ready notifies systemd that the program serves, or has ended a reload.
 func (s *Supervisor) ready(status string) error {
 	return s.notify(daemon.SdNotifyReady, "STATUS="+status)
 }
 
-// waiting tells why the program does not serve yet, and that it will tell of itself again within
-// that time, which systemd then adds to TimeoutStartSec.
+// waiting notifies systemd why the program does not serve yet, and that the next notification comes
+// within that time, by which systemd extends TimeoutStartSec.
 func (s *Supervisor) waiting(status string, within time.Duration) error {
 	return s.notify("STATUS="+status, fmt.Sprintf("EXTEND_TIMEOUT_USEC=%d", within.Microseconds()))
 }
 
-// reloading tells that the configuration is read again; ready ends it, whether
-// the new one is used or not.
+// reloading notifies systemd that the configuration is being read again. ready ends that, whether or not
+// the new configuration is used.
 func (s *Supervisor) reloading() error {
 	return s.notify(daemon.SdNotifyReloading, fmt.Sprintf("MONOTONIC_USEC=%d", monotonic().Microseconds()))
 }
 
-// stopping tells that the program takes no new requests.
+// stopping notifies systemd that the program takes no new requests.
 func (s *Supervisor) stopping(status string) error {
 	return s.notify(daemon.SdNotifyStopping, "STATUS="+status)
 }
@@ -96,7 +96,7 @@ func (s *Supervisor) notify(states ...string) error {
 		return nil
 	}
 	for i, state := range states {
-		states[i] = strings.ReplaceAll(state, "\n", " ") // which would begin another state
+		states[i] = strings.ReplaceAll(state, "\n", " ") // a line break would begin another state
 	}
 	if _, err := daemon.SdNotify(false, strings.Join(states, "\n")); err != nil {
 		return fmt.Errorf("tell systemd: %w", err)
@@ -104,14 +104,14 @@ func (s *Supervisor) notify(states ...string) error {
 	return nil
 }
 
-// keepAlive sends the signs of life that WatchdogSec= asks for, twice as often as needed, until
-// the context ends. A program that hangs as a whole sends none, and systemd restarts it; whether
-// it serves is for /readyz to say.
+// keepAlive sends the signs of life that WatchdogSec= asks for, twice as often as needed, until ctx
+// ends. If the program hangs as a whole, it sends none, and systemd restarts it. Whether it can serve
+// is not judged here but by /readyz.
 func (s *Supervisor) keepAlive(ctx context.Context) {
 	if s == nil || s.watchdog == 0 {
 		return
 	}
 	every(ctx, time.After, s.watchdog/2, func() {
-		_ = s.notify(daemon.SdNotifyWatchdog) // a lost sign is what the next one is for
+		_ = s.notify(daemon.SdNotifyWatchdog) // the next one makes up for a lost one
 	})
 }

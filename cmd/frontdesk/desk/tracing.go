@@ -23,7 +23,7 @@ import (
 	"frontdesk/config"
 )
 
-// How long the sending of spans may take, and how long it is tried again.
+// How long sending spans may take, and for how long it is retried.
 const (
 	spanTimeout = 5 * time.Second
 	spanRetries = 15 * time.Second
@@ -37,17 +37,17 @@ type tracing struct {
 	failures atomic.Int64
 }
 
-// openTracing returns nil where the configuration wants no traces. The collector
-// need not answer.
+// openTracing returns nil if the configuration wants no traces. It does not wait for the
+// collector.
 func openTracing(ctx context.Context, c config.Tracing, log *zap.Logger) (*tracing, error) {
 	if c.Endpoint == "" {
 		return nil, nil
 	}
 	address, err := url.Parse(string(c.Endpoint))
 	if err != nil {
-		return nil, errors.New("tracing.endpoint: cannot be read") // without the error, which repeats it
+		return nil, errors.New("tracing.endpoint: cannot be read") // err repeats the address, which may be secret
 	}
-	own := address.EscapedPath() // which may have a secret in it
+	own := address.EscapedPath() // may hold a secret
 	if own == "" || own == "/" {
 		own, address = "", address.JoinPath("v1", "traces")
 	}
@@ -66,7 +66,7 @@ func openTracing(ctx context.Context, c config.Tracing, log *zap.Logger) (*traci
 		return nil, fmt.Errorf("tracing: %w", err)
 	}
 	t.provider = sdktrace.NewTracerProvider(
-		sdktrace.WithBatcher(&toldExporter{SpanExporter: exporter, t: t, path: own, log: log}),
+		sdktrace.WithBatcher(&lossLogger{SpanExporter: exporter, t: t, path: own, log: log}),
 		sdktrace.WithResource(about),
 		sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.TraceIDRatioBased(c.Ratio))),
 	)
@@ -74,7 +74,7 @@ func openTracing(ctx context.Context, c config.Tracing, log *zap.Logger) (*traci
 	return t, nil
 }
 
-// close sends what is left.
+// close sends the remaining spans.
 func (t *tracing) close() error {
 	if t == nil {
 		return nil
@@ -89,7 +89,7 @@ func (t *tracing) close() error {
 	return err
 }
 
-// spans is the tracer; nil where there are no traces.
+// spans returns the tracer; nil if there are no traces.
 func (t *tracing) spans() trace.Tracer {
 	if t == nil {
 		return nil
@@ -97,7 +97,7 @@ func (t *tracing) spans() trace.Tracer {
 	return t.tracer
 }
 
-// call is the hook of backend.Options; nil where there are no traces.
+// call returns the Trace of backend.Options; nil if there are no traces.
 func (t *tracing) call() func(context.Context, string, string) (context.Context, func(backend.Outcome)) {
 	if t == nil {
 		return nil
@@ -118,7 +118,7 @@ func (t *tracing) call() func(context.Context, string, string) (context.Context,
 	}
 }
 
-// traceHeaders are the headers of the trace that ctx belongs to; "" for none.
+// traceHeaders returns the headers of the trace that ctx belongs to; "" for none.
 func traceHeaders(ctx context.Context) (parent, state string) {
 	if !trace.SpanContextFromContext(ctx).IsValid() {
 		return "", ""
@@ -128,18 +128,18 @@ func traceHeaders(ctx context.Context) (parent, state string) {
 	return carrier["traceparent"], carrier["tracestate"]
 }
 
-// toldExporter logs when spans begin to get lost and when that is over, instead of a line for each
+// lossLogger logs when spans begin to be lost and when that is over, instead of a line for each
 // batch.
-type toldExporter struct {
+type lossLogger struct {
 	sdktrace.SpanExporter
 	t    *tracing
-	path string // not to be told; "" for the usual one
+	path string // hidden in logs; "" for the usual one
 	log  *zap.Logger
 	lost atomic.Bool
 }
 
 // ExportSpans implements sdktrace.SpanExporter.
-func (e *toldExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+func (e *lossLogger) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	err := e.SpanExporter.ExportSpans(ctx, spans)
 	switch {
 	case err != nil:

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// BuildFacts are what is known of the build. Commit, Time and Modified stay empty where
+// BuildFacts are what is known of the build. Commit, Time and Modified stay empty if
 // it was not made from a checkout.
 type BuildFacts struct {
 	Version  string            `json:"version"`
@@ -18,19 +18,19 @@ type BuildFacts struct {
 	Modules  map[string]string `json:"modules"`
 }
 
-// ToldModules are the modules whose version decides what an installation does:
-// what speaks HTTP, and what keeps the records.
-var ToldModules = []string{
+// ShownModules are the modules whose versions are shown, because they decide what an installation
+// does: they speak HTTP, or store the records.
+var ShownModules = []string{
 	"github.com/gofiber/fiber/v2", "github.com/valyala/fasthttp", "modernc.org/sqlite", "zombiezen.com/go/sqlite",
 	"github.com/jackc/pgx/v5", "github.com/go-sql-driver/mysql",
 }
 
-// built is what deploy/version printed: version, commit, and when that was made. The
-// linker writes it. It is empty in a program that deploy/build did not make, of which
-// Go's own record tells what there is to know.
+// built is what deploy/version printed: version, commit, and the time of the commit. The
+// linker sets it. It is empty in a program that deploy/build did not make; record then has
+// all there is to know.
 var built string
 
-// ReadBuildFacts tells what the program was built from.
+// ReadBuildFacts returns what the program was built from.
 func ReadBuildFacts() BuildFacts {
 	facts := BuildFacts{Version: "dev", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Modules: map[string]string{}}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -56,7 +56,7 @@ func (f *BuildFacts) record(info *debug.BuildInfo) {
 		}
 	}
 	for _, dependency := range info.Deps {
-		for _, module := range ToldModules {
+		for _, module := range ShownModules {
 			if dependency.Path == module {
 				f.Modules[module] = dependency.Version
 			}
@@ -64,7 +64,7 @@ func (f *BuildFacts) record(info *debug.BuildInfo) {
 	}
 }
 
-// stamp takes what deploy/version printed, as far as it goes.
+// stamp takes what deploy/version printed; parts may be missing.
 func (f *BuildFacts) stamp(built string) {
 	words := strings.Fields(built)
 	if len(words) > 0 {
@@ -75,5 +75,5 @@ func (f *BuildFacts) stamp(built string) {
 	}
 }
 
-// Version is how the program is told from others of its kind.
+// Version returns the version of the program.
 func Version() string { return ReadBuildFacts().Version }

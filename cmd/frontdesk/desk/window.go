@@ -13,7 +13,7 @@ import (
 	"frontdesk/cmd/frontdesk/instrument"
 )
 
-// spanNames are the spans that pages offer, shortest first, and spanWords what they are called.
+// spanNames are the spans that pages offer, shortest first; spanWords are their names in words.
 var (
 	spanNames = []string{"10m", "30m", "2h", "6h", "24h"}
 	spanWords = map[string]string{"10m": "10 minutes", "30m": "30 minutes", "2h": "2 hours", "6h": "6 hours", "24h": "24 hours"}
@@ -21,7 +21,7 @@ var (
 
 const usualSpan = "30m"
 
-// spanOf is the span that an address names, or the usual one.
+// spanOf returns the span that an address names, or the usual one.
 func spanOf(query map[string]string) (string, instrument.Span) {
 	if span, ok := instrument.Spans[query["span"]]; ok {
 		return query["span"], span
@@ -29,7 +29,7 @@ func spanOf(query map[string]string) (string, instrument.Span) {
 	return usualSpan, instrument.Spans[usualSpan]
 }
 
-// ofGateways is the parameter with which a page is of all gateways, and allGateways its value.
+// ofGateways is the parameter that makes a page show all gateways, and allGateways its value.
 const ofGateways, allGateways = "gateways", "all"
 
 // windowView is what the charts and tables of a page are made of.
@@ -45,11 +45,11 @@ type windowView struct {
 	Key      *PastKey          `json:"key,omitempty"`
 	Client   *PastClient       `json:"client,omitempty"`
 	Endpoint *PastEndpoint     `json:"endpoint,omitempty"`
-	Gateways []GatewayRow      `json:"gateways,omitempty"` // whose sum it is; none if it is this one alone
-	There    int               `json:"gateways_there"`     // how many there are; 0 where sessions are in memory
-	Fault    string            `json:"fault,omitempty"`    // why there is no sum
-	Known    bool              `json:"-"`                  // whether there is anything of it in the history
-	Refusals string            `json:"-"`                  // where what is on this page is listed one by one
+	Gateways []GatewayRow      `json:"gateways,omitempty"` // the gateways that are summed up; empty for this one alone
+	There    int               `json:"gateways_there"`     // how many gateways there are; 0 if sessions are in memory
+	Fault    string            `json:"fault,omitempty"`    // why all gateways could not be summed up
+	Known    bool              `json:"-"`                  // whether the history has anything of Name
+	Refusals string            `json:"-"`                  // address of the list of refusals
 	series   *instrument.Series
 	levels   []instrument.Levels
 	now      time.Time
@@ -61,17 +61,17 @@ type PastPoint struct {
 	Refused  uint32             `json:"refused"`
 	Failed   uint32             `json:"failed"`
 	Took     map[string]float64 `json:"took_ms,omitempty"`    // percentiles, and the mean
-	Backend  *float64           `json:"backend_ms,omitempty"` // of the mean
+	Backend  *float64           `json:"backend_ms,omitempty"` // the backend's part of the mean
 	Levels   map[string]uint32  `json:"levels,omitempty"`
 }
 
-// busyTable are the busiest of one kind.
+// busyTable is a table of the busiest series of one kind.
 type busyTable struct {
 	Kind  string    `json:"kind"`
 	Title string    `json:"-"`
 	Timed bool      `json:"-"`
 	Rows  []busyRow `json:"rows"`
-	Rest  uint32    `json:"rest"` // requests of those without a row
+	Rest  uint32    `json:"rest"` // requests of the series without a row
 }
 
 type busyRow struct {
@@ -83,7 +83,7 @@ type busyRow struct {
 	points   []instrument.Entry
 }
 
-// pastKinds are the kinds of series that pages are of, by their name in an address. The last has a
+// pastKinds are the kinds of series that pages show, by their name in an address. The last one has a
 // page of its own.
 var pastKinds = []struct {
 	kind        instrument.Kind
@@ -92,11 +92,11 @@ var pastKinds = []struct {
 
 const backendKind = "backend"
 
-// levelNames are those of instrument.Levels, in its order.
+// levelNames are the names of instrument.Levels, in its order.
 var levelNames = [...]string{"connections", "backend_running", "waiting", "pool", "callbacks_due", "callbacks_failing"}
 
-// windowOf makes the view of everything, with the names of who was busiest only where they
-// may be seen, or of what an address names.
+// windowOf makes the view of everything, or of the series that an address names. It holds the names of
+// keys and clients only if names is true.
 func (p *past) windowOf(ctx context.Context, query map[string]string, names bool) *windowView {
 	all := query[ofGateways] == allGateways
 	name, span := spanOf(query)
@@ -143,12 +143,12 @@ func (p *past) windowOf(ctx context.Context, query map[string]string, names bool
 	case instrument.Endpoint:
 		v.Endpoint = p.of.pastEndpoint(v.Name)
 	}
-	v.tell()
+	v.addPoints()
 	return v
 }
 
-// tell puts the points as programs get them.
-func (v *windowView) tell() {
+// addPoints fills in Points.
+func (v *windowView) addPoints() {
 	for i, e := range v.series.Points {
 		one := PastPoint{Requests: e.Requests, Refused: e.Refused, Failed: e.Failed}
 		if e.Percentiles != (instrument.Times{}) {
@@ -169,7 +169,7 @@ func (v *windowView) tell() {
 	}
 }
 
-// mean is how many ms each of some requests took.
+// mean returns how many ms a request took on average.
 func mean(seconds float32, requests uint32) float64 {
 	return 1000 * float64(seconds) / float64(max(requests, 1))
 }
@@ -196,7 +196,7 @@ func rowOfSeries(s *instrument.Series) busyRow {
 
 func seconds(s float32) time.Duration { return time.Duration(float64(s) * float64(time.Second)) }
 
-// Charts are the pictures of a page.
+// Charts returns the charts of a page.
 func (v *windowView) Charts() []chart.Chart {
 	base := chart.Chart{From: v.Since, Step: time.Duration(v.Step) * time.Second}
 	for _, m := range v.Marks {
@@ -232,11 +232,11 @@ func (v *windowView) Charts() []chart.Chart {
 // markWords are the words beside the marks in a chart.
 var markWords = map[string]string{markStart: "start", markStop: "stop", "configuration": "config", "circuit": "circuit", "key": "key"}
 
-// rates are what was answered, refused and failed, a second.
+// rates returns how many requests a second were answered, refused, and failed.
 func (v *windowView) rates() []chart.Layer {
 	per := func(i int) float64 {
 		step := float64(v.Step)
-		if i == len(v.series.Points)-1 { // which is still under way
+		if i == len(v.series.Points)-1 { // the last step is still under way
 			step = min(step, max(1, v.now.Sub(v.Since).Seconds()-step*float64(i)))
 		}
 		return 1 / step
@@ -244,7 +244,7 @@ func (v *windowView) rates() []chart.Layer {
 	return outcomes(v.series.Points, per)
 }
 
-// outcomes are the layers of all pictures of requests.
+// outcomes returns the layers of all charts of requests.
 func outcomes(points []instrument.Entry, per func(i int) float64) []chart.Layer {
 	ok, refused, failed := make([]float64, len(points)), make([]float64, len(points)), make([]float64, len(points))
 	for i, p := range points {
@@ -281,15 +281,15 @@ func inMillis(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64) + " ms"
 }
 
-// Slowest is the p95 of a row in words.
+// Slowest formats the p95 of a row.
 func (r busyRow) Slowest() string { return inMillis(float64(r.P95) / float64(time.Millisecond)) }
 
-// Spark is a row's requests as a small picture.
+// Spark draws a row's requests as a small chart.
 func (r busyRow) Spark() template.HTML {
 	return chart.Chart{Title: r.Name, Stack: true, Format: count, Layers: outcomes(r.points, func(int) float64 { return 1 })}.Spark()
 }
 
-// Times are the beginning, the middle and the end of the charts.
+// Times returns the times at the beginning, the middle and the end of the charts.
 func (v *windowView) Times() []string {
 	form := "15:04 MST"
 	if v.Span == "10m" {
@@ -299,7 +299,7 @@ func (v *windowView) Times() []string {
 	return []string{v.Since.Format(form), v.Since.Add(half).Format(form), "now"}
 }
 
-// Sum is what all gateways of a page did together.
+// Sum returns what all gateways of a page did together.
 func (v *windowView) Sum() GatewayRow {
 	var sum GatewayRow
 	for _, row := range v.Gateways {
@@ -308,30 +308,30 @@ func (v *windowView) Sum() GatewayRow {
 	return sum
 }
 
-// Now is when the page was made.
+// Now returns when the page was made.
 func (v *windowView) Now() time.Time { return v.now }
 
-// Last is the last change; nil where none is known.
+// Last returns the last mark; nil if there is none.
 func (v *windowView) Last() *instrument.Mark {
 	if len(v.Marks) == 0 {
 		return nil
 	}
 	last := v.Marks[len(v.Marks)-1]
-	if last.Kind == "configuration" { // whose problem the verdict has
+	if last.Kind == "configuration" { // the verdict has the problem already
 		last.Text, _, _ = strings.Cut(last.Text, ": ")
 	}
 	return &last
 }
 
-// OfAll reports whether the page is of all gateways.
+// OfAll reports whether the page shows all gateways.
 func (v *windowView) OfAll() bool { return len(v.Gateways) > 0 }
 
-// Link is the address of the page of one series, or with no kind of everything.
+// Link returns the address of the page of one series, or of everything if kind is "".
 func (v *windowView) Link(kind, name, span string) string {
 	return v.link(kind, name, span, v.OfAll())
 }
 
-// Other is the address of the same of all gateways, or of this one alone.
+// Other returns the address of the same page for all gateways, or for this one alone.
 func (v *windowView) Other() string { return v.link(v.Of, v.Name, v.Span, !v.OfAll()) }
 
 func (v *windowView) link(kind, name, span string, all bool) string {

@@ -14,31 +14,31 @@ import (
 	"frontdesk/cmd/frontdesk/instrument"
 )
 
-// backendsView is the page of what is behind the gateway.
+// backendsView is the page about the backend.
 type backendsView struct {
 	Driver    string                `json:"driver"`
 	Store     string                `json:"store"`
 	Version   string                `json:"version"`
-	State     string                `json:"state"` // as /readyz tells it
+	State     string                `json:"state"` // as in /readyz
 	Span      string                `json:"span"`
-	Parts     []backendPart         `json:"parts"` // those with calls, or whose circuit is not closed or was not
+	Parts     []backendPart         `json:"parts"` // parts with calls, or whose circuit is or was open
 	Quiet     int                   `json:"without_calls"`
 	Load      StatusLoad            `json:"load"`
 	Queue     int                   `json:"queue"` // how many calls may wait
 	Followed  []follow.Scan         `json:"followed,omitempty"`
 	Copies    []backend.CopyState   `json:"copies,omitempty"`
-	Looks     *bool                 `json:"looks,omitempty"` // whether this gateway looks for changes, or another one
+	Looks     *bool                 `json:"looks,omitempty"` // whether it is this gateway that looks for changes
 	Resource  string                `json:"resource,omitempty"`
 	Slowest   []instrument.SlowCall `json:"slowest"`
-	Resources []string              `json:"-"` // those with slow calls
+	Resources []string              `json:"-"` // resources with slow calls
 	Now       time.Time             `json:"-"`
 }
 
-// backendPart are the reads, or the writes, of a resource: what a circuit guards.
+// backendPart is what a circuit guards: the reads, or the writes, of a resource.
 type backendPart struct {
 	Name    string              `json:"name"`             // writes of order
 	Circuit string              `json:"circuit"`          // "" where there is none
-	Opened  *instrument.Opening `json:"opened,omitempty"` // last
+	Opened  *instrument.Opening `json:"opened,omitempty"` // the last opening
 	Calls   uint32              `json:"calls"`
 	Refused uint32              `json:"refused"` // not made: there was no room, or the circuit was open
 	Failed  uint32              `json:"failed"`
@@ -50,10 +50,10 @@ type backendPart struct {
 
 func (p *backendPart) isOpen() bool { return p.Circuit != "" && p.Circuit != backend.CircuitClosed }
 
-// Spark is its calls as a small picture.
+// Spark draws its calls as a small chart.
 func (p backendPart) Spark() template.HTML { return p.row.Spark() }
 
-// slowestShown is how many slow calls the page has.
+// slowestShown is how many slow calls the page lists.
 const slowestShown = 50
 
 func (h *Desk) backendsOf(ctx context.Context, query map[string]string) backendsView {
@@ -92,7 +92,7 @@ func (h *Desk) backendsOf(ctx context.Context, query map[string]string) backends
 	return v
 }
 
-// parts are first those whose circuit is not closed, then the busiest.
+// parts fills in Parts: first those whose circuit is not closed, then the busiest.
 func (v *backendsView) parts(h *Desk, did *instrument.View) {
 	parts := []backendPart{{Name: backend.AccountsLane}}
 	for _, c := range h.client.Circuits() {
@@ -113,15 +113,15 @@ func (v *backendsView) parts(h *Desk, did *instrument.View) {
 	})
 }
 
-// Link is the address of the history of a part.
+// Link returns the address of the history of a part.
 func (v backendsView) Link(p backendPart) string {
 	return new(windowView).Link(backendKind, p.Name, v.Span)
 }
 
-// Only is the address with the slowest calls of one resource; of all for "".
+// Only returns the address of the slowest calls of one resource, or of all if it is "".
 func (v backendsView) Only(resource string) string { return v.link(v.Span, resource) + "#slowest" }
 
-// In is the address with another span.
+// In returns the address for another span.
 func (v backendsView) In(span string) string { return v.link(span, v.Resource) }
 
 func (v backendsView) link(span, resource string) string {
@@ -138,23 +138,23 @@ func (v backendsView) link(span, resource string) string {
 	return "/backends?" + q.Encode()
 }
 
-// Clock is a moment as the list shows it.
+// Clock formats a moment for the list.
 func (v backendsView) Clock(t time.Time) string {
 	return t.In(v.Now.Location()).Format("02 Jan 15:04:05 MST")
 }
 
-// firstOf is the beginning of what was asked, for a list.
-func firstOf(asked string) string {
+// firstOf returns the beginning of a statement or request, for a list.
+func firstOf(request string) string {
 	const most = 60
-	if from := strings.Index(asked, " FROM "); strings.HasPrefix(asked, "SELECT ") && from > most/2 {
-		asked = "SELECT …" + asked[from:]
+	if from := strings.Index(request, " FROM "); strings.HasPrefix(request, "SELECT ") && from > most/2 {
+		request = "SELECT …" + request[from:]
 	}
 	switch {
-	case asked == "":
+	case request == "":
 		return "the wait for a connection"
-	case len(asked) <= most:
-		return asked
+	case len(request) <= most:
+		return request
 	default:
-		return strings.ToValidUTF8(asked[:most], "") + " …"
+		return strings.ToValidUTF8(request[:most], "") + " …"
 	}
 }

@@ -28,19 +28,19 @@ type callbacksView struct {
 	Receivers []receiverRow `json:"receivers"`
 	Rest      int           `json:"rest"` // jobs of receivers without a row
 	Jobs      []jobRow      `json:"jobs"`
-	Older     string        `json:"older,omitempty"` // where the list goes on
+	Older     string        `json:"older,omitempty"` // address of the next page
 }
 
 // receiverRow counts the jobs of a receiver.
 type receiverRow struct {
 	Host    string                `json:"host"`
 	States  map[webhook.State]int `json:"states"`
-	Failing int                   `json:"failing"` // were tried in vain, and will be tried again
-	Oldest  *time.Time            `json:"oldest"`  // of those that are not over
+	Failing int                   `json:"failing"` // jobs whose call failed and will be tried again
+	Oldest  *time.Time            `json:"oldest"`  // the oldest job that is not over
 	NextTry *time.Time            `json:"next_try"`
 }
 
-// jobRow is a job in a list. It has nothing of the address but the host, and no values.
+// jobRow is a job in a list. It has only the host of the address, and no values.
 type jobRow struct {
 	ID       string        `json:"id"`
 	State    webhook.State `json:"state"`
@@ -51,7 +51,7 @@ type jobRow struct {
 	Created  time.Time     `json:"created"`
 	Tries    int           `json:"tries"`
 	NextTry  *time.Time    `json:"next_try"`
-	Problem  string        `json:"error,omitempty"` // of the last call
+	Problem  string        `json:"error,omitempty"` // why the last call failed
 	Cause    string        `json:"cause,omitempty"` // why there is no result
 }
 
@@ -89,7 +89,7 @@ func (p *pages) job(c *fiber.Ctx) error {
 	return p.ofJobs(c, "job", func(ctx context.Context) (any, error) { return p.of.past.jobOf(ctx, c.Params("id")) })
 }
 
-// ofJobs answers a page that is read from the database.
+// ofJobs answers a page that read reads from the database.
 func (p *pages) ofJobs(c *fiber.Ctx, name string, read func(context.Context) (any, error)) error {
 	ctx, cancel := context.WithTimeout(c.UserContext(), p.of.config.Backend.Timeout)
 	defer cancel()
@@ -105,8 +105,8 @@ func (p *pages) ofJobs(c *fiber.Ctx, name string, read func(context.Context) (an
 	}
 }
 
-// inTurn reads for one page at a time: of very many jobs it may take seconds, on a connection that
-// requests of clients need too.
+// inTurn reads for one page at a time. Reading very many jobs may take seconds, on a connection that
+// requests of clients need, too.
 func (p *pages) inTurn(ctx context.Context, read func(context.Context) (any, error)) (any, error) {
 	select {
 	case p.turn <- struct{}{}:
@@ -161,7 +161,7 @@ func rowOf(j webhook.Job, last webhook.Try) jobRow {
 	}
 }
 
-// moment is a moment that may be none.
+// moment returns a pointer to t; nil for the zero time.
 func moment(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -193,10 +193,10 @@ func (p *past) jobOf(ctx context.Context, id string) (v jobView, err error) {
 	return v, nil
 }
 
-// IsFailing reports whether only jobs are shown whose receiver did not take the last call.
+// IsFailing reports whether the page shows only jobs whose receiver did not take the last call.
 func (v callbacksView) IsFailing() bool { return v.set.Has("failing") }
 
-// Both is the address with two filters more.
+// Both returns the address with two more filters.
 func (v callbacksView) Both(name, value, other string, its any) string {
 	return v.address(func(q url.Values) {
 		q.Set(name, value)
@@ -204,7 +204,7 @@ func (v callbacksView) Both(name, value, other string, its any) string {
 	})
 }
 
-// When says when a call is due.
+// When describes when a call is due.
 func (f filters) When(now, t time.Time) string {
 	if !t.After(now) {
 		return "now"
@@ -212,7 +212,7 @@ func (f filters) When(now, t time.Time) string {
 	return f.Clock(t) + ", " + ago(now, t)
 }
 
-// Flags are the filters as those of the command.
+// Flags returns the filters as flags of the command.
 func (v callbacksView) Flags() string {
 	flags := ""
 	for _, set := range v.Filters() {
@@ -228,7 +228,7 @@ func (v callbacksView) Flags() string {
 	return flags
 }
 
-// Quoted is a value as a shell takes it.
+// Quoted quotes a value for a shell.
 func Quoted(value string) string {
 	if plain.MatchString(value) {
 		return value
@@ -238,10 +238,10 @@ func Quoted(value string) string {
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_.:-]+$`)
 
-// Later are the calls after the next one.
+// Later returns the calls after the next one.
 func (v jobView) Later() []time.Time { return v.Ahead[min(1, len(v.Ahead)):] }
 
-// IsOver reports whether nothing more is done for it.
+// IsOver reports whether nothing more is done for the job.
 func (v jobView) IsOver() bool {
 	return v.State == webhook.CalledBack || v.State == webhook.Collected || v.State == webhook.Exhausted
 }

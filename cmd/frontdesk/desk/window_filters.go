@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// filters are those of a list that are set in the address of its page.
+// filters are the filters of a list that the address of its page sets.
 type filters struct {
 	path  string
-	names []string // of those there are
+	names []string // of all filters of the list
 	set   url.Values
 	zone  *time.Location
 }
 
-// setFilter is one that is set, and the address without it.
+// setFilter is a filter that is set, and the address without it.
 type setFilter struct{ Name, Value, Without string }
 
-// onlyView is a value of a list, and the address of those that have it.
+// onlyView is a value in a list, and the address of the rows that have it.
 type onlyView struct{ Value, Link string }
 
 func (p *past) filtersOf(path string, query map[string]string, names ...string) filters {
@@ -30,7 +30,7 @@ func (p *past) filtersOf(path string, query map[string]string, names ...string) 
 	return f
 }
 
-// Filters are those that are set.
+// Filters returns the filters that are set.
 func (f filters) Filters() (all []setFilter) {
 	for _, name := range f.names {
 		if f.set.Has(name) {
@@ -40,7 +40,7 @@ func (f filters) Filters() (all []setFilter) {
 	return all
 }
 
-// address is that of the list after a change of the filters that are set.
+// address returns the address of the list after a change of its filters.
 func (f filters) address(change func(url.Values)) string {
 	q := maps.Clone(f.set)
 	if change(q); len(q) == 0 {
@@ -49,16 +49,16 @@ func (f filters) address(change func(url.Values)) string {
 	return f.path + "?" + q.Encode()
 }
 
-// More is the address with one filter more.
+// More returns the address with one more filter.
 func (f filters) More(name, value string) string {
 	return f.address(func(q url.Values) { q.Set(name, value) })
 }
 
-// Only is a value as the list shows it, which leads to those that have it.
+// Only returns a value with the address of the rows that have it.
 func (f filters) Only(name, value string) onlyView { return onlyView{value, f.More(name, value)} }
 
-// Minute is a moment that is told roughly.
+// Minute formats a moment to the minute.
 func (f filters) Minute(t time.Time) string { return t.In(f.zone).Format("02 Jan 15:04 MST") }
 
-// Clock is a moment as the list shows it.
+// Clock formats a moment to the second.
 func (f filters) Clock(t time.Time) string { return t.In(f.zone).Format("02 Jan 15:04:05 MST") }

@@ -9,8 +9,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// guarded lets those in who ask from this machine, or with the token of the configuration:
-// whose requests were refused is more than health and metrics.
+// guarded lets in requests from this machine, and those with ops.token: its pages show more than
+// health and metrics, such as whose requests were refused.
 func (h *Desk) guarded(c *fiber.Ctx) error {
 	if h.isOperator(c) {
 		return c.Next()
@@ -35,11 +35,11 @@ func (h *Desk) isOperator(c *fiber.Ctx) bool {
 	if !strings.EqualFold(scheme, "Bearer") {
 		_, given, _ = (&http.Request{Header: http.Header{fiber.HeaderAuthorization: {authorization}}}).BasicAuth()
 	}
-	asked, wanted := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(token))
-	return subtle.ConstantTimeCompare(asked[:], wanted[:]) == 1
+	got, wanted := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(token))
+	return subtle.ConstantTimeCompare(got[:], wanted[:]) == 1
 }
 
-// isForwarded reports whether a proxy on this machine asks for somebody.
+// isForwarded reports whether the request comes through a proxy, which may run on this machine.
 func isForwarded(c *fiber.Ctx) bool {
 	for name := range c.Request().Header.All() {
 		switch name := strings.ToLower(string(name)); {

@@ -14,16 +14,16 @@ import (
 	"frontdesk/gateway"
 )
 
-// PastKey is what is configured of an api_key, and what was done with it, for its page.
+// PastKey is the configuration and the use of an api_key, for its page.
 type PastKey struct {
 	Name       string        `json:"name"`
 	Hashes     []PastKeyHash `json:"hashes"`
 	Limits     []PastLimit   `json:"limits"`
 	Since      time.Time     `json:"counted_since"`
-	Whole      bool          `json:"counted_whole"` // else what is not used may have been used
+	Whole      bool          `json:"counted_whole"` // if false, what seems unused may have been used
 	Allow      []PastEntry   `json:"allow"`
-	Beyond     []PastSeen    `json:"beyond_allow"` // was used, and no entry grants it
-	Networks   int           `json:"networks"`     // that it may be used from, or not
+	Ungranted  []PastSeen    `json:"beyond_allow"` // grants that were used, though no entry has them
+	Networks   int           `json:"networks"`     // number of networks that it may be used from; 0 for all
 	Configured bool          `json:"configured"`
 	Grants     []PastSeen    `json:"grants"`
 	Clients    []PastSeen    `json:"clients,omitempty"`
@@ -31,7 +31,7 @@ type PastKey struct {
 	Addresses  []PastSeen    `json:"addresses,omitempty"`
 }
 
-// PastSeen is something that was seen, how often, and when last.
+// PastSeen is something that was seen, with how often and when last.
 type PastSeen = instrument.Seen
 
 // PastKeyHash is one of the hashes of an api_key.
@@ -41,26 +41,26 @@ type PastKeyHash struct {
 	Expires  *time.Time `json:"expires"`
 }
 
-// PastLimit is a bound of each client with an api_key. How near a client is to it, only the
-// answers to that client tell.
+// PastLimit is a bound of each client with an api_key. Only the answers to a client show how near it is to
+// the bound.
 type PastLimit struct {
 	Bound   string `json:"bound"` // as the configuration calls it
 	Words   string `json:"-"`
 	Most    int64  `json:"most"`
-	Refused int    `json:"refused"` // by it, of the last refusals that are kept
+	Refused int    `json:"refused"` // how many of the kept refusals are by this bound
 }
 
-// PastEntry is an entry of an allowlist, and what of it was used.
+// PastEntry is an entry of an allowlist, and its use.
 type PastEntry struct {
 	Rule     string     `json:"rule"`
 	At       string     `json:"at"`
 	Grants   int        `json:"grants"`
 	Requests uint64     `json:"requests"`
 	Last     *time.Time `json:"last"`
-	Unused   []string   `json:"unused"` // of what it grants
+	Unused   []string   `json:"unused"` // grants of the entry that were not used
 }
 
-// pastKey is what the configuration in force says of a key, and what is known of its use.
+// pastKey returns the configuration in force of a key, and what is known of its use.
 func (h *Desk) pastKey(name string, refusals []instrument.Refusal) *PastKey {
 	tied := h.past.Tied(name)
 	k := &PastKey{Name: name, Since: tied.Since, Whole: tied.Whole, Grants: tied.With[instrument.Grants], Clients: tied.With[instrument.Clients], Users: tied.With[instrument.Users], Addresses: tied.With[instrument.Addresses]}
@@ -77,14 +77,14 @@ func (h *Desk) pastKey(name string, refusals []instrument.Refusal) *PastKey {
 	for _, hash := range key.Hashes {
 		k.Hashes = append(k.Hashes, PastKeyHash{hash.Hash.Short(), moment(h.metrics.LastUse(hash.Hash)), moment(key.EndOf(hash).Time)})
 	}
-	k.Allow, k.Beyond = entriesOf(key, h.Gateway.Grants(), k.Grants)
+	k.Allow, k.Ungranted = entriesOf(key, h.Gateway.Grants(), k.Grants)
 	k.Limits = limitsOf(key, refusals)
 	return k
 }
 
-// entriesOf are the entries of an allowlist with what of them was used, and what was used
-// without one.
-func entriesOf(key *config.Key, grants []gateway.Grant, used []PastSeen) (entries []PastEntry, beyond []PastSeen) {
+// entriesOf returns the entries of an allowlist with their use, and the grants that were used without an
+// entry.
+func entriesOf(key *config.Key, grants []gateway.Grant, used []PastSeen) (entries []PastEntry, ungranted []PastSeen) {
 	byGrant := make(map[string]PastSeen, len(used))
 	for _, seen := range used {
 		byGrant[seen.Name] = seen
@@ -111,13 +111,13 @@ func entriesOf(key *config.Key, grants []gateway.Grant, used []PastSeen) (entrie
 	for _, grant := range grants {
 		seen, there := byGrant[grant.String()]
 		if there && !slices.ContainsFunc(key.Allow, func(rule config.Rule) bool { return rule.Matches(grant.Method, grant.Path) }) {
-			beyond = append(beyond, seen)
+			ungranted = append(ungranted, seen)
 		}
 	}
-	return entries, beyond
+	return entries, ungranted
 }
 
-// placeOf is where an entry of an allowlist stands; "" where that is in no file.
+// placeOf returns where an entry of an allowlist stands; "" if that is in no file.
 func placeOf(key *config.Key, i int) string {
 	if at := key.AllowAt(i); at.Line > 0 {
 		return at.String()
@@ -125,7 +125,7 @@ func placeOf(key *config.Key, i int) string {
 	return ""
 }
 
-// limitsOf are the bounds of each client with a key, and how often they refused.
+// limitsOf returns the bounds of each client with a key, and how often they refused.
 func limitsOf(key *config.Key, refusals []instrument.Refusal) (all []PastLimit) {
 	refused := map[string]int{}
 	for _, r := range refusals {
@@ -148,7 +148,7 @@ func limitsOf(key *config.Key, refusals []instrument.Refusal) (all []PastLimit) 
 	return all
 }
 
-// PastClient is which keys a client uses, for its page.
+// PastClient lists the keys that a client uses, for its page.
 type PastClient struct {
 	Since time.Time  `json:"counted_since"`
 	Keys  []PastSeen `json:"keys"`
@@ -163,9 +163,9 @@ func (h *Desk) pastClient(name string) *PastClient {
 	return c
 }
 
-// PastEndpoint is who may use an endpoint, and who does, for its page.
+// PastEndpoint lists the keys that may use an endpoint, or did, for its page.
 type PastEndpoint struct {
-	Grant string      `json:"grant"` // "" where every api_key may
+	Grant string      `json:"grant"` // "" if every api_key may use it
 	Since time.Time   `json:"counted_since"`
 	Whole bool        `json:"counted_whole"`
 	Keys  []PastGrant `json:"keys"`
@@ -175,7 +175,7 @@ type PastEndpoint struct {
 // PastGrant is an api_key that may use an endpoint, or did.
 type PastGrant struct {
 	Key      string     `json:"key"`
-	Rule     string     `json:"rule"` // that grants it; "" where none does
+	Rule     string     `json:"rule"` // the entry that grants it; "" if none does
 	At       string     `json:"at"`
 	Requests uint32     `json:"requests"`
 	Last     *time.Time `json:"last"`
@@ -184,7 +184,7 @@ type PastGrant struct {
 // mostGrants is how many keys the page of an endpoint lists.
 const mostGrants = 100
 
-// pastEndpoint is who may use an endpoint, and did; nil where there is no such endpoint.
+// pastEndpoint returns which keys may use an endpoint, or did; nil if there is no such endpoint.
 func (h *Desk) pastEndpoint(name string) *PastEndpoint {
 	method, template, _ := strings.Cut(name, " ")
 	op := h.Gateway.Logged(method, template)

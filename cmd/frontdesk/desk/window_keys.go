@@ -17,7 +17,7 @@ type keysView struct {
 	Keys []keyRow  `json:"keys"` // most requests first
 }
 
-// keyRow is an api_key, and what was done with it in the span.
+// keyRow is an api_key, and its use in the span.
 type keyRow struct {
 	busyRow
 	Hashes   int        `json:"hashes"`

@@ -15,7 +15,7 @@ type refusalsView struct {
 	filters
 	All   []instrument.Refusal `json:"refusals"`
 	Fault string               `json:"fault,omitempty"`
-	Last  int                  `json:"-"` // how many the list has at most
+	Last  int                  `json:"-"` // how many refusals the list holds at most
 	OfAll bool                 `json:"-"` // of all gateways
 }
 
@@ -33,8 +33,8 @@ var refusalFacets = []refusalFacet{
 
 func causeOf(r *instrument.Refusal) string { return cmp.Or(r.Cause, r.Reason) }
 
-// searched is the filter by part of what a refusal has: its request_id, key, client, user, address,
-// reason, or the path with the ID.
+// searched is the filter by a part of a refusal's request_id, key, client, user, address, reason,
+// or path with the ID.
 const searched = "search"
 
 func isFound(r *instrument.Refusal, text string) bool {

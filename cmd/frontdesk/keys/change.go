@@ -76,7 +76,7 @@ func (k *Change) tellOthers(p desk.Program) error {
 	}
 	after := before
 	k.change(&after)
-	gateways, known, err := desk.TellKeyChange(p, k.before, before, after)
+	gateways, known, err := desk.PublishKeyChange(p, k.before, before, after)
 	switch {
 	case err != nil && !known:
 		_, err = fmt.Fprintf(p.Stderr, "Whether other gateways have to be told is not known: %s\n", k.before.Hide(err.Error()))
@@ -109,7 +109,7 @@ func (k *Change) write() error {
 	if err := k.judge(map[string][]byte{k.file: text}); err != nil {
 		return err
 	}
-	return desk.WithSpare(desk.DatabaseFileOf(k.before), func() error { return atomicfile.Replace(file, src, text) })
+	return desk.WithReserve(desk.DatabaseFileOf(k.before), func() error { return atomicfile.Replace(file, src, text) })
 }
 
 // anew is the text of a file that has the key and nothing else. There is no file yet where src

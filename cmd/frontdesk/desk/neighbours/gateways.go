@@ -9,7 +9,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// A gateway that tells nothing any more counts for GatewayLife, and is forgotten after GatewayForgotten.
+// A gateway that reports nothing any more counts as running for GatewayLife, and is deleted after GatewayForgotten.
 const (
 	GatewayLife      = 30 * time.Second
 	GatewayForgotten = time.Hour
@@ -18,11 +18,11 @@ const (
 // Gateway is the latest report of a gateway to the others.
 type Gateway struct {
 	ID       string        // drawn at its start
-	Quiet    time.Duration // how long ago it told that, by the clock of the database
+	Quiet    time.Duration // how old the report is, by the clock of the database
 	Document string
 }
 
-// Meet tells the others of a gateway, and returns what they told, until they leave or are forgotten.
+// Meet stores the report of a gateway, and returns the reports of the others.
 func (t *Tables) Meet(ctx context.Context, id, document string) (others []Gateway, err error) {
 	own, present := mapping.TextValue(id), t.db.Dialect().Present
 	old := fmt.Sprintf(`DELETE FROM neighbour_gateway WHERE seen_at < %s - %d`, present, GatewayForgotten.Milliseconds())
@@ -44,7 +44,7 @@ func (t *Tables) Meet(ctx context.Context, id, document string) (others []Gatewa
 	return others, err
 }
 
-// Documents returns what the gateways told that count now.
+// Documents returns the reports of the gateways that count as running.
 func (t *Tables) Documents(ctx context.Context) (all []string, err error) {
 	err = t.db.Read(ctx, func(c sqlrecord.Conn) error {
 		all = nil
@@ -57,7 +57,7 @@ func (t *Tables) Documents(ctx context.Context) (all []string, err error) {
 	return all, err
 }
 
-// Leave forgets a gateway that stops.
+// Leave deletes the report of a gateway that stops.
 func (t *Tables) Leave(ctx context.Context, id string) error {
 	_, err := sqlrecord.Change(ctx, t.db, `DELETE FROM neighbour_gateway WHERE id = ?1`, mapping.TextValue(id))
 	return err

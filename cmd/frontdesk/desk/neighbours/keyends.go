@@ -13,20 +13,20 @@ import (
 type KeyEnd struct {
 	Hash [32]byte
 	Key  string    // its name
-	Ends time.Time // zero: it has none any more
-	// Final says that nothing undoes the end once it has come: files gave it, by expires. Else the hash
-	// is gone from the files of a gateway, which may find it again.
-	Final bool
-	Told  time.Time // by the clock of the database
-	By    string    // the host
+	Ends time.Time // zero: the hash no longer has an end
+	// Final says that nothing undoes the end once it has passed: it comes from expires in the files. Else
+	// the hash was removed from the files of a gateway, and may come back.
+	Final     bool
+	Published time.Time // by the clock of the database
+	By        string    // the host
 }
 
-// KeyEnds returns all of them.
+// KeyEnds returns the ends of all hashes.
 func (t *Tables) KeyEnds(ctx context.Context) (all []KeyEnd, err error) {
 	err = t.db.Read(ctx, func(c sqlrecord.Conn) error {
 		all = nil
 		return c.Query(ctx, `SELECT sha256, key_name, ends_at, told_at, told_by, final FROM neighbour_key_end ORDER BY key_name, sha256`, []sqlrecord.Column{words, words, number, number, words, number}, nil, func(row []mapping.Value) error {
-			end := KeyEnd{Key: row[1].Text(), Ends: time.UnixMilli(row[2].Int()), Told: time.UnixMilli(row[3].Int()), By: row[4].Text(), Final: row[5].Int() != 0}
+			end := KeyEnd{Key: row[1].Text(), Ends: time.UnixMilli(row[2].Int()), Published: time.UnixMilli(row[3].Int()), By: row[4].Text(), Final: row[5].Int() != 0}
 			if _, err := hex.Decode(end.Hash[:], []byte(row[0].Text())); err != nil {
 				return err
 			}
@@ -37,9 +37,9 @@ func (t *Tables) KeyEnds(ctx context.Context) (all []KeyEnd, err error) {
 	return all, err
 }
 
-// TellKeyEnds keeps these ends, of each hash the earliest. What has a zero end has none any more, unless
-// the one that is kept is final and has come; lifted are the hashes whose end is kept no more.
-func (t *Tables) TellKeyEnds(ctx context.Context, by string, all []KeyEnd) (lifted [][32]byte, err error) {
+// PublishKeyEnds stores these ends, for each hash the earliest. A zero end deletes the stored one, unless that
+// is final and has passed. lifted are the hashes whose end was deleted.
+func (t *Tables) PublishKeyEnds(ctx context.Context, by string, all []KeyEnd) (lifted [][32]byte, err error) {
 	present := t.db.Dialect().Present
 	err = t.db.Write(ctx, func(c sqlrecord.Conn) error {
 		lifted = nil

@@ -18,10 +18,10 @@ type HashOfKey struct {
 	SHA256 string // the first 8 digits
 }
 
-// KeyUses are when hashes of api_keys were used last.
+// KeyUses holds when hashes of api_keys were last used.
 type KeyUses map[HashOfKey]time.Time
 
-// KeyUses returns all that is known, of whatever gateway.
+// KeyUses returns the uses that any gateway has stored.
 func (t *Tables) KeyUses(ctx context.Context) (all KeyUses, err error) {
 	err = t.db.Read(ctx, func(c sqlrecord.Conn) error {
 		all = KeyUses{}
@@ -33,10 +33,10 @@ func (t *Tables) KeyUses(ctx context.Context) (all KeyUses, err error) {
 	return all, err
 }
 
-// usesAtOnce is how many uses a statement notes.
+// usesAtOnce is how many uses one statement stores.
 const usesAtOnce = 100
 
-// NoteKeyUses keeps the latest use of each key, whichever gateway reports it.
+// NoteKeyUses stores uses, unless a later one of the same hash is stored.
 func (t *Tables) NoteKeyUses(ctx context.Context, uses KeyUses) error {
 	if len(uses) == 0 {
 		return nil
@@ -59,7 +59,7 @@ func (t *Tables) NoteKeyUses(ctx context.Context, uses KeyUses) error {
 	})
 }
 
-// ForgetKeyUses drops what is known of some.
+// ForgetKeyUses deletes the uses of these hashes.
 func (t *Tables) ForgetKeyUses(ctx context.Context, uses KeyUses) error {
 	if len(uses) == 0 {
 		return nil
@@ -74,8 +74,8 @@ func (t *Tables) ForgetKeyUses(ctx context.Context, uses KeyUses) error {
 	})
 }
 
-// inOrder are the hashes in the order that every gateway takes their rows in: none waits for
-// one that waits for it.
+// inOrder returns the hashes in the order in which every gateway locks their rows, so that no two
+// gateways deadlock.
 func inOrder(uses KeyUses) []HashOfKey {
 	return slices.SortedFunc(maps.Keys(uses), func(a, b HashOfKey) int {
 		return strings.Compare(a.Key+" "+a.SHA256, b.Key+" "+b.SHA256)

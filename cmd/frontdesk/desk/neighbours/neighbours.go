@@ -1,6 +1,6 @@
-// Package neighbours keeps what the gateways of a service tell each other and their
-// commands, in tables of the gateway's own database: when api_keys were used last, and
-// how each gateway is set up.
+// Package neighbours stores what the gateways of a service share with each other and with
+// commands, in tables of the gateway's own database: when api_keys were last used, when they
+// ended, and how each gateway is set up.
 package neighbours
 
 import (
@@ -14,11 +14,11 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// Tables is where it is kept. It is safe for concurrent use, on PostgreSQL also by several
+// Tables are these tables. They are safe for concurrent use, on PostgreSQL also by several
 // processes.
 type Tables struct{ db sqlrecord.DB }
 
-// Open makes or migrates the tables in a database, which stays its owner's.
+// Open makes or migrates the tables in a database, which the caller closes.
 func Open(ctx context.Context, db sqlrecord.DB) (*Tables, error) {
 	if err := sqlrecord.MigrateWith(ctx, db, sqlrecord.Migrations{Table: "frontdesk_neighbours_version", Files: migrations}); err != nil {
 		return nil, fmt.Errorf("neighbours: %w", err)
@@ -26,7 +26,7 @@ func Open(ctx context.Context, db sqlrecord.DB) (*Tables, error) {
 	return &Tables{db: db}, nil
 }
 
-// Of are the tables of a database that has them: a command that only looks makes none.
+// Of returns the tables of a database that has them already; it makes none.
 func Of(db sqlrecord.DB) *Tables { return &Tables{db: db} }
 
 // How result columns are read.

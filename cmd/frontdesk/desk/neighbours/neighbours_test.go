@@ -73,7 +73,7 @@ func TestKeyEnds(t *testing.T) {
 			now := time.UnixMilli(1_800_000_000_000)
 			tell := func(by string, ends time.Time, final bool) (lifted bool) {
 				t.Helper()
-				hashes, err := l.TellKeyEnds(t.Context(), by, []neighbours.KeyEnd{{Hash: [32]byte{1}, Key: "webshop", Ends: ends, Final: final}})
+				hashes, err := l.PublishKeyEnds(t.Context(), by, []neighbours.KeyEnd{{Hash: [32]byte{1}, Key: "webshop", Ends: ends, Final: final}})
 				require.NoError(t, err)
 				return len(hashes) > 0
 			}
@@ -83,8 +83,8 @@ func TestKeyEnds(t *testing.T) {
 				all, err := l.KeyEnds(t.Context())
 				require.NoError(t, err)
 				for i := range all {
-					require.NotZero(t, all[i].Told)
-					all[i].Told = time.Time{}
+					require.NotZero(t, all[i].Published)
+					all[i].Published = time.Time{}
 				}
 				return all
 			}
