@@ -34,12 +34,12 @@ type checkCommand struct {
 	HTML     string `name:"html" placeholder:"FILE" help:"Write the sheet with what was found as a page to look at, too. A file that is there stays."`
 }
 
-// Help tells what the exit codes mean.
+// Help explains the exit codes.
 func (checkCommand) Help() string {
 	return "It ends with 0 where nothing fails, with 1 where something does (an error in the report, or a system that cannot be reached), and with 2 where the command line or the sheet itself is wrong."
 }
 
-// Run fails where something does not fit.
+// Run fails if the sheet does not fit its system.
 func (c checkCommand) Run(p desk.Program) error {
 	if c.Rows < 1 {
 		return desk.Misused("--rows %d: expected at least 1", c.Rows)
@@ -99,7 +99,7 @@ func (c checkCommand) compare(p desk.Program, s *sheet.Sheet, model *mapping.Mod
 	return check.SQL(p.Ctx, o)
 }
 
-// password is that of the user who logs in; "" where none was given.
+// password returns the password of the user who logs in; "" if none was given.
 func (c checkCommand) password(p desk.Program) (string, error) {
 	given := os.Getenv("FRONTDESK_PASSWORD")
 	keyboard := terminal.Keyboard(p.Stdin)
@@ -122,8 +122,8 @@ func (c checkCommand) print(p desk.Program, report *check.Report) error {
 	return report.WriteText(p.Stdout)
 }
 
-// service compares with an HTTP service. The copy of its records, and the IDs that are given out for
-// its keys on the way, are forgotten.
+// service compares a sheet with an HTTP service. It deletes the copy of the records, and the IDs for its
+// keys, when it is done.
 func (c checkCommand) service(p desk.Program, s *sheet.Sheet, o check.Options) (report *check.Report, err error) {
 	kept, db, release, err := openScratch(p.Ctx, s)
 	if err != nil {
@@ -140,7 +140,7 @@ func (c checkCommand) service(p desk.Program, s *sheet.Sheet, o check.Options) (
 	name := func(flag, value string) (auth.Client, error) {
 		switch {
 		case value == "":
-			return auth.Client{}, nil // client: that of the user
+			return auth.Client{}, nil // the client is then that of the user
 		case s.ClientsKept:
 			return driver.Client(p.Ctx, value)
 		}
@@ -167,7 +167,7 @@ func (c checkCommand) service(p desk.Program, s *sheet.Sheet, o check.Options) (
 // sinceTimeout is how long a service may take to say what has changed.
 const sinceTimeout = time.Minute
 
-// numbered is a client as a flag names it.
+// numbered reads a client from a flag.
 func numbered(flag, value string) (auth.Client, error) {
 	number, name, _ := strings.Cut(value, ":")
 	id, err := strconv.ParseInt(number, 10, 64)
@@ -177,7 +177,7 @@ func numbered(flag, value string) (auth.Client, error) {
 	return auth.Client{ID: id, Name: name}, nil
 }
 
-// database is one that a sheet is served by, with IDs that are forgotten.
+// database is a sheet's database with a scratch store of IDs.
 type database struct {
 	*legacy.Store
 	release func() error
@@ -208,7 +208,7 @@ func reportIn(file string) (*check.Report, error) {
 	return report, json.Unmarshal(text, report)
 }
 
-// writePage writes a page to look at, for whoever made it alone.
+// writePage writes the HTML page of a report, readable only for this user.
 func writePage(file string, report *check.Report) (err error) {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

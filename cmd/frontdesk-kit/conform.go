@@ -41,7 +41,7 @@ type conformCommand struct {
 	HTML       string `name:"html" placeholder:"FILE" help:"Write the report as one HTML page, with request, answer and expectation of each failure."`
 }
 
-// Run tests a gateway. It fails where any case does.
+// Run tests a gateway. It fails if any case does.
 func (c conformCommand) Run(p desk.Program) error {
 	cases, err := backendtest.Select(c.Only)
 	if err != nil {
@@ -116,7 +116,7 @@ func (c conformCommand) options(p desk.Program) (backendtest.Options, error) {
 	return options, problems.Err()
 }
 
-// runOwn tests a gateway of its own.
+// runOwn starts a gateway and tests it.
 func (c conformCommand) runOwn(p desk.Program, options backendtest.Options) (report *backendtest.Report, err error) {
 	conf, err := desk.LoadConfig(c.Config)
 	if err != nil {
@@ -125,7 +125,7 @@ func (c conformCommand) runOwn(p desk.Program, options backendtest.Options) (rep
 	if options.Shared, err = sharedResources(conf); err != nil {
 		return nil, err
 	}
-	if conf.Backend.Driver == desk.ReferenceDriver { // else it may well be the first start beside a system
+	if conf.Backend.Driver == desk.ReferenceDriver { // with another driver, this may be the first start
 		database, err := desk.DatabaseOf(conf)
 		if err == nil {
 			err = database.There()

@@ -49,7 +49,7 @@ func withGateway(p desk.Program, conf *config.Config, f func(baseURL, key string
 		return err
 	}
 	defer h.Close()
-	ctx, stop := context.WithCancel(context.WithoutCancel(p.Ctx)) // it serves until f has cleaned up after itself
+	ctx, stop := context.WithCancel(context.WithoutCancel(p.Ctx)) // the gateway serves until f has cleaned up
 	defer stop()
 	ready, served := make(chan string, 1), make(chan error, 1)
 	go func() { served <- h.Serve(ctx, func(baseURL string) { ready <- baseURL }) }()

@@ -35,7 +35,7 @@ func (c initCommand) Run(p desk.Program) error {
 
 type briefCommand struct{ systemFlags }
 
-// Help tells what is in it.
+// Help describes the contents of a brief.
 func (briefCommand) Help() string {
 	return "It has the interface's model and rules, the system's tables or its description, a draft with its open questions, the manual of the sheet, and how map check is run. No value of a row is in it."
 }
@@ -43,7 +43,7 @@ func (briefCommand) Help() string {
 // Run writes a brief. The system is only read.
 func (c briefCommand) Run(p desk.Program) error { return c.draft(p, (*adopt.Draft).Brief) }
 
-// draft drafts a sheet, and writes what is wanted of it.
+// draft drafts a sheet, and writes what wanted returns of it.
 func (c systemFlags) draft(p desk.Program, wanted func(*adopt.Draft) (string, error)) error {
 	if _, err := os.Stat(c.Out); c.Out != "" && !errors.Is(err, os.ErrNotExist) {
 		return desk.Misused("--out %s: expected a file that is not there yet", c.Out)
@@ -81,10 +81,11 @@ func (c systemFlags) draft(p desk.Program, wanted func(*adopt.Draft) (string, er
 	return nil
 }
 
-// mostDescribed is how many bytes a description may have.
+// mostDescribed is how many bytes an OpenAPI description may have.
 const mostDescribed = 64 << 20
 
-// readDescription reads a file that may be a device without an end.
+// readDescription reads an OpenAPI description. It stops after mostDescribed bytes, since the file may be a
+// device without an end.
 func readDescription(file string) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -98,7 +99,7 @@ func readDescription(file string) ([]byte, error) {
 	return text, err
 }
 
-// system says what the draft is of: a database, or a service.
+// system fills in the system to draft for: a database, or a service.
 func (c systemFlags) system(o *adopt.Options) error {
 	switch {
 	case (c.Engine == "") == (c.OpenAPI == ""):

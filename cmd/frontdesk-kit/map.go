@@ -14,22 +14,22 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// mapCommands are the tools of who writes a mapping sheet.
+// mapCommands are the tools for writing a mapping sheet.
 type mapCommands struct {
 	Init  initCommand  `cmd:"" help:"Draft a first sheet out of the schema of a database, or the OpenAPI description of an HTTP service."`
 	Brief briefCommand `cmd:"" help:"Write all that a colleague or a coding assistant needs to write the sheet, as one Markdown file."`
 	Check checkCommand `cmd:"" help:"Compare a sheet with its database or service; nothing is written without --write."`
 }
 
-// sheetFlags name a sheet: itself, or by the configuration that uses it.
+// sheetFlags name a sheet, directly or by the configuration that uses it.
 type sheetFlags struct {
 	Sheet    string `xor:"sheet" required:"" placeholder:"FILE" help:"Mapping sheet (YAML)."`
 	Config   string `xor:"sheet" required:"" placeholder:"FILE" help:"Configuration whose backend.sheet it is."`
 	ModelDir string `name:"model-dir" placeholder:"DIR" help:"Folder of resource files over the built-in ones (with --sheet)."`
 }
 
-// find returns the file of the sheet, the model that it is judged by, and the zone in
-// which clients' dates begin where there is a configuration that says so.
+// find returns the file of the sheet, the model that it is judged by, and the time zone of
+// clients' dates; nil without a configuration.
 func (f sheetFlags) find() (file string, model *mapping.Model, zone *time.Location, err error) {
 	file, dir := f.Sheet, f.ModelDir
 	if f.Config != "" {
@@ -46,7 +46,7 @@ func (f sheetFlags) find() (file string, model *mapping.Model, zone *time.Locati
 	return file, model, zone, err
 }
 
-// load reads the sheet. All that is wrong with it is in the error.
+// load reads the sheet. Its error has all problems of the sheet.
 func (f sheetFlags) load() (*sheet.Sheet, *mapping.Model, error) {
 	file, model, zone, err := f.find()
 	if err != nil {
@@ -59,8 +59,7 @@ func (f sheetFlags) load() (*sheet.Sheet, *mapping.Model, error) {
 	return s, model, err
 }
 
-// openScratch opens a store for IDs that nobody needs afterwards, in a database in a folder of its
-// own.
+// openScratch opens a temporary store of IDs, in a database in a folder of its own. release deletes both.
 func openScratch(ctx context.Context, s *sheet.Sheet) (k *idstore.Store, db sqlrecord.DB, release func() error, err error) {
 	dir, err := os.MkdirTemp("", "frontdesk-map-")
 	if err != nil {

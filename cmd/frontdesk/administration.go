@@ -25,14 +25,14 @@ import (
 // administration is what a command needs to open the administration.
 type administration struct{ configFlag }
 
-// opened is an administration that nobody serves, unless a server runs beside.
+// opened is the administration as a command opens it; a server may be running on it.
 type opened struct {
 	*reference.Store
 	in     desk.Database
 	config *config.Config
 }
 
-// load reads the configuration. What is wrong with api_keys keeps nobody from the records.
+// load reads the configuration. Problems with api_keys do not keep a command from the records.
 func (a administration) load(p desk.Program) (*config.Config, error) {
 	return desk.LoadPartly(p, a.Config, func(problem strictyaml.Problem) bool {
 		ofKeys := func(section string) bool { return strings.HasPrefix(problem.Path, section) }
@@ -40,7 +40,7 @@ func (a administration) load(p desk.Program) (*config.Config, error) {
 	})
 }
 
-// open opens the administration, which has to be there.
+// open opens the administration. It fails if there is none.
 func (a administration) open(p desk.Program) (*opened, error) {
 	c, err := a.load(p)
 	if err != nil {
@@ -72,7 +72,7 @@ func (a administration) open(p desk.Program) (*opened, error) {
 	return o, nil
 }
 
-// unknown words an error for who named a user or a client that is not there.
+// unknown adds advice to the error for a user or a client that does not exist.
 func (o *opened) unknown(name string, err error) error {
 	switch {
 	case errors.Is(err, auth.ErrUnknownUser):
@@ -84,8 +84,8 @@ func (o *opened) unknown(name string, err error) error {
 	}
 }
 
-// endSessions ends the open sessions of a user where gateways share them, and tells when they end. The
-// administration, which every gateway asks, says so already.
+// endSessions ends the open sessions of a user in the store that gateways share. It returns when they end: in
+// any case soon, since the administration, which every gateway asks, has the end already.
 func (o *opened) endSessions(p desk.Program, username string, why auth.Cause) string {
 	user, err := o.FindUser(p.Ctx, username)
 	if err == nil {
@@ -107,14 +107,14 @@ type actLine struct {
 	Logger  string `json:"logger"`
 	Message string `json:"msg"`
 	What    string `json:"what"` // as "user block"
-	Whom    string `json:"whom"` // object of the act: a user, a client, a job
+	Whom    string `json:"whom"` // the object of the act: a user, a client, a job
 	Who     string `json:"who"`
 	From    string `json:"from"`
 	Outcome string `json:"outcome"`
 }
 
-// acting does something by a command, and tells on stderr who did it, in a line for the audit log.
-// It has no secret in it.
+// acting does something for a command, and writes to stderr who did it, in a line for the audit log.
+// The line holds no secret.
 func acting(stderr io.Writer, what, whom string, do func() error) error {
 	err := do()
 	outcome := "done"
@@ -128,8 +128,8 @@ func acting(stderr io.Writer, what, whom string, do func() error) error {
 	return err
 }
 
-// whoActs is the user of the system that runs the command, and for whom, as sudo has it. The
-// system vouches for the first; the second anybody can set who may run the command.
+// whoActs returns the user of the system that runs the command, and for whom, according to sudo. The
+// system vouches for the first; the second can be set by anybody who may run the command.
 func whoActs() string {
 	name := fmt.Sprintf("uid %d", os.Getuid())
 	if u, err := user.Current(); err == nil {
@@ -141,9 +141,9 @@ func whoActs() string {
 	return name
 }
 
-// whereFrom is the host, and where its user has logged in from.
+// whereFrom returns the host, and from where its user has logged in.
 func whereFrom() string {
-	host, _ := os.Hostname() // without it the rest is told
+	host, _ := os.Hostname() // "" is reported as unknown
 	all := []string{cmp.Or(host, "host unknown")}
 	if from, _, over := strings.Cut(os.Getenv("SSH_CONNECTION"), " "); over {
 		all = append(all, "ssh from "+from)

@@ -42,7 +42,7 @@ type logFlags struct {
 	Logs  []string      `arg:"" optional:"" name:"log" help:"Access logs (JSON lines), rotated ones too, plain or gzip; - for standard input."`
 }
 
-// used reads what was used; by one api_key only, where key names one.
+// used reads what was used; if key is not "", only by that api_key.
 func (f logFlags) used(p desk.Program, key string) (*allowlist.Used, error) {
 	if len(f.Logs) == 0 {
 		return nil, desk.Misused("expected access logs, or - for standard input")
@@ -51,7 +51,7 @@ func (f logFlags) used(p desk.Program, key string) (*allowlist.Used, error) {
 	return used, unreadable(p, err)
 }
 
-// unreadable is the error of a command whose log could not be read, unless the command was stopped.
+// unreadable makes a Misuse of the error of a log that could not be read, unless the command was stopped.
 func unreadable(p desk.Program, err error) error {
 	if err == nil || errors.Is(err, p.Ctx.Err()) {
 		return err
@@ -69,7 +69,7 @@ type allowLearnCommand struct {
 	logFlags
 }
 
-// Help tells what the short help has no room for.
+// Help has what does not fit into the short help.
 func (allowLearnCommand) Help() string {
 	return "What was served counts as used; what was refused is listed, and not granted. Entries that were used in full stay as they are; one that grants more than was used gives way to what was used of it. frontdesk whatif tells what the new list would refuse; frontdesk audit LOG names what no api_key uses."
 }
@@ -102,8 +102,8 @@ type openapiCommand struct {
 	Version string `default:"3.1" enum:"3.1,3.0" help:"Of OpenAPI: 3.1, or 3.0 for what does not read that yet."`
 }
 
-// Run prints the description of what a key may call. Nothing is started, and no
-// backend is asked: what it lacks is known of its mapping sheet.
+// Run prints the description of what a key may call. It starts nothing and asks no backend: the
+// mapping sheet says what the backend lacks.
 func (o openapiCommand) Run(p desk.Program) error {
 	lists, err := o.lists()
 	if err != nil {

@@ -24,7 +24,7 @@ type backupCommand struct {
 	Out    string `required:"" placeholder:"FILE.zip" help:"The file to write; one that is there is replaced when the new one is complete."`
 }
 
-// Run writes the backup. A server may run beside it.
+// Run writes the backup. A server may be running.
 func (b backupCommand) Run(p desk.Program) error {
 	store, err := b.open(p)
 	if err != nil {
@@ -61,7 +61,7 @@ type restoreCommand struct {
 
 // Run judges the file and then restores all of it, or nothing.
 func (r restoreCommand) Run(p desk.Program) error {
-	if !mapping.IsPlain(r.Client) { // it would stay in the log
+	if !mapping.IsPlain(r.Client) { // the audit log gets the name
 		return desk.Misused("--client %q: %w", r.Client, reference.ErrName)
 	}
 	file, err := os.Open(r.File)
@@ -84,8 +84,8 @@ func (r restoreCommand) Run(p desk.Program) error {
 		defer show("")
 		m, err = reference.Restore(p.Ctx, store.Store, file, info.Size(), reference.RestoreOptions{
 			Client: r.Client, Rename: r.Rename, Legacy: r.Legacy,
-			MaxLine:  max(4*int64(store.config.Server.BodyLimit), 64<<20),                             // some fields of a record may each have filled a body
-			Progress: func(done, total int64) { show("restore: %d %% done", 100*done/max(total, 1)) }, // judged, then stored
+			MaxLine:  max(4*int64(store.config.Server.BodyLimit), 64<<20), // several fields of a record may each have filled a body
+			Progress: func(done, total int64) { show("restore: %d %% done", 100*done/max(total, 1)) },
 		})
 		return err
 	})
@@ -104,8 +104,8 @@ func (r restoreCommand) Run(p desk.Program) error {
 
 type migrateCommand struct{ configFlag }
 
-// Run brings the tables to this version, however long it takes, as serve would at
-// its start; and tells on standard error what it waits for.
+// Run migrates the tables to this version, as serve does at its start, however long that
+// takes. It logs to standard error what it waits for.
 func (m migrateCommand) Run(p desk.Program) (err error) {
 	c, err := desk.LoadConfig(m.Config)
 	if err != nil {

@@ -22,7 +22,7 @@ type callbacksCommands struct {
 	Replay callbacksReplayCommand `cmd:"" help:"Have callbacks of finished jobs made again, from the first try."`
 }
 
-// jobs opens the gateway's own database, beside a server that may run, for its jobs.
+// jobs calls f with the jobs in the gateway's own database; a server may be running on it.
 func (a administration) jobs(p desk.Program, f func(context.Context, openJobs) error) error {
 	c, err := a.load(p)
 	if err != nil {
@@ -44,13 +44,13 @@ func (a administration) jobs(p desk.Program, f func(context.Context, openJobs) e
 	return f(p.Ctx, openJobs{jobs, in})
 }
 
-// openJobs are the jobs of a database.
+// openJobs are the jobs in a database.
 type openJobs struct {
 	*jobstore.Store
 	in desk.Database
 }
 
-// unknown words an error for who named a job that is not there.
+// unknown adds advice to the error for a job that does not exist.
 func (o openJobs) unknown(id string, err error) error {
 	if errors.Is(err, webhook.ErrUnknownJob) {
 		return fmt.Errorf("there is no job %s in %s; frontdesk callbacks list shows those there are", terminal.Safe(id), o.in)
@@ -75,7 +75,7 @@ func (callbacksListCommand) Help() string {
 	return "STATE is that of the work: done and failed say nothing of the callback. CALLBACK says whether the receiver took it, why not, and when it is called next."
 }
 
-// filter is what the flags say.
+// filter returns the filter that the flags make up.
 func (l callbacksListCommand) filter(now time.Time) (filter webhook.Filter, err error) {
 	if word, _, _ := strings.Cut(l.Error, " "); word != "" && !slices.Contains(webhook.Problems(), word) {
 		return filter, desk.Misused("--error %s: expected one of %s, the status after it if there is one: \"status 500\"", terminal.Safe(l.Error), strings.Join(webhook.Problems(), ", "))
@@ -123,7 +123,7 @@ func (l callbacksListCommand) Run(p desk.Program) error {
 	})
 }
 
-// callbackOf says what became of the callback of a job, by its last try.
+// callbackOf describes the state of the callback of a job, by its last try.
 func callbackOf(j webhook.Job, last webhook.Try) string {
 	problem := last.Problem()
 	switch {
@@ -195,7 +195,7 @@ func (c callbacksShowCommand) Run(p desk.Program) error {
 	})
 }
 
-// inWords explains why a receiver did not take a call, where the word for it says too little.
+// inWords explains the word for a failed call, if it is not clear by itself.
 func inWords(problem string) string {
 	words := map[string]string{
 		webhook.ErrConnect: "the connection was refused, or there is no way to the receiver", webhook.ErrResolve: "the receiver's name is not known",
@@ -223,8 +223,7 @@ type callbacksReplayCommand struct {
 	IDs []string `arg:"" name:"id" help:"The jobs, by their ids in the list: frontdesk callbacks list --failing --ids | xargs frontdesk callbacks replay."`
 }
 
-// Run makes callbacks due; the server that runs makes them. A job that cannot be called about keeps no
-// other from it.
+// Run makes callbacks due; the running server then calls. If one job fails, it goes on with the others.
 func (c callbacksReplayCommand) Run(p desk.Program) error {
 	return c.jobs(p, func(ctx context.Context, s openJobs) (failed error) {
 		for _, id := range c.IDs {

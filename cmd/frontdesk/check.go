@@ -29,7 +29,7 @@ func (checkCommand) Help() string {
 	return "It reads all files as serve does, looks at the certificates and folders that they name, and holds the allowlists to what expect says of them. Nothing is started or made, and no backend is asked. Exit code: 0 where all is well, 2 where it is not."
 }
 
-// Run tells everything that is wrong with a configuration.
+// Run reports everything that is wrong with a configuration.
 func (c checkCommand) Run(p desk.Program) error {
 	if c.Schema {
 		_, err := p.Stdout.Write(docs.ConfigSchema)
@@ -68,13 +68,13 @@ func (c checkCommand) Run(p desk.Program) error {
 type checkReport struct {
 	OK       bool                `json:"ok"`
 	Problems strictyaml.Problems `json:"problems"`
-	Config   string              `json:"config,omitempty"` // the hash of one that is right
+	Config   string              `json:"config,omitempty"` // the hash; "" if there are problems
 	Files    []string            `json:"files,omitempty"`
 	APIKeys  int                 `json:"api_keys"`
 	Against  *changeReport       `json:"against,omitempty"`
 }
 
-// write tells people what a check found, and what could be wiser.
+// write writes for people what a check found, and what could be wiser.
 func (c checkCommand) write(w io.Writer, read *config.Config, problems strictyaml.Problems) error {
 	if len(problems) > 0 {
 		_, err := fmt.Fprintln(w, problems.Error())
@@ -95,17 +95,17 @@ func (c checkCommand) write(w io.Writer, read *config.Config, problems strictyam
 	return nil
 }
 
-// changeReport is what a configuration would change of the one in force.
+// changeReport is what a configuration would change in the one in force.
 type changeReport struct {
 	Running     string              `json:"config"` // the hash of the one in force
 	Differences []config.Difference `json:"differences"`
-	NotCompared []string            `json:"not_compared"` // settings of which both have a secret
+	NotCompared []string            `json:"not_compared"` // settings for which both have a secret
 	Waiting     []string            `json:"needs_restart"`
 	same        bool                // both have the same hash
 }
 
-// changeOf asks a running gateway for its configuration. Its token is that of the configuration
-// that is checked.
+// changeOf compares a configuration with that of a running gateway, which it asks for with the
+// ops.token of the configuration.
 func changeOf(ctx context.Context, url string, c *config.Config) (*changeReport, error) {
 	gateway, err := listenerAt(strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/"), string(c.Ops.Token))
 	if err != nil {
@@ -126,7 +126,7 @@ func changeOf(ctx context.Context, url string, c *config.Config) (*changeReport,
 	}, nil
 }
 
-// write tells people what would change.
+// write writes for people what would change.
 func (r *changeReport) write(w io.Writer) {
 	switch {
 	case r.same:

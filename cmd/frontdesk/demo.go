@@ -19,7 +19,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// demoListen is where the demo serves unless it is told otherwise.
+// demoListen is where the demo serves by default.
 const demoListen = "127.0.0.1:8080"
 
 type demoCommand struct {
@@ -29,7 +29,7 @@ type demoCommand struct {
 	Records int    `help:"How many sample orders (default: as many as the folder has, or 250)."`
 }
 
-// Run serves the sample data until it is told to stop.
+// Run serves the sample data until the program is to stop.
 func (d demoCommand) Run(p desk.Program) error {
 	for flag, address := range map[string]string{"--listen": d.Listen, "--ops": d.Ops} {
 		if err := onLoopback(flag, address); err != nil {
@@ -70,7 +70,7 @@ func (d demoCommand) Run(p desk.Program) error {
 	return err
 }
 
-// welcome tells how to use the demo. Its last line says that it serves.
+// welcome prints how to use the demo. The last line says that it serves.
 func (d demoCommand) welcome(p desk.Program, baseURL string, ops net.Addr) {
 	fmt.Fprintf(p.Stdout, `frontdesk demo: a small garage with sample data in %[2]s (log: %[2]s/frontdesk.log)
 
@@ -90,8 +90,8 @@ ready: %[1]s/
 `, baseURL, d.Data, desk.DemoFullKey, desk.DemoOrdersKey, ops)
 }
 
-// onLoopback keeps the demo, whose keys and passwords everybody knows, to this
-// machine.
+// onLoopback refuses addresses that other machines can reach, since everybody knows the keys and
+// passwords of the demo.
 func onLoopback(flag, address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -108,7 +108,7 @@ type seedCommand struct {
 	Data    string `required:"" placeholder:"DIR" help:"The folder to make or fill."`
 }
 
-// Run makes the folder.
+// Run makes the folder and its sample data.
 func (s seedCommand) Run(p desk.Program) error {
 	if s.Records < 1 {
 		return desk.Misused("--records %d: expected at least 1", s.Records)
@@ -121,8 +121,8 @@ func (s seedCommand) Run(p desk.Program) error {
 	return err
 }
 
-// seed makes a data folder, and fills it with the sample data unless it has it already; 0
-// records take what is there.
+// seed makes a data folder, and fills it with the sample data unless it has it already. With 0
+// records it keeps as many as there are.
 func seed(p desk.Program, folder string, records int) error {
 	if records < 0 {
 		return desk.Misused("--records %d: expected at least 1", records)

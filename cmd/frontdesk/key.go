@@ -17,7 +17,7 @@ type keyCommands struct {
 	List   keyListCommand   `cmd:"" help:"List the api_keys: when they end, how they are recognised, how much they may do."`
 }
 
-// apply makes a change, if there is one.
+// apply returns a function that applies a change, unless making it failed.
 func apply(p desk.Program) func(*keys.Change, error) error {
 	return func(change *keys.Change, err error) error {
 		if err != nil {
@@ -34,14 +34,14 @@ type keyNewCommand struct {
 	Expires string   `placeholder:"DATE" help:"The last day of the key, such as 2027-12-31. Without it the key does not end by itself."`
 }
 
-// Run prints a new key. It is kept nowhere.
+// Run prints a new key, which the program does not store.
 func (k keyNewCommand) Run(p desk.Program) error {
 	if k.Config != "" {
 		return apply(p)(keys.Add(k.Config, k.Name, k.Expires, k.Allow))
 	}
-	key, told, err := keys.New(k.Name, k.Expires, k.Allow, time.UTC)
+	key, notice, err := keys.New(k.Name, k.Expires, k.Allow, time.UTC)
 	if err == nil {
-		_, err = fmt.Fprintf(p.Stdout, "%s\nInto the configuration:\n\n%s", told, &config.KeyFile{Key: key})
+		_, err = fmt.Fprintf(p.Stdout, "%s\nInto the configuration:\n\n%s", notice, &config.KeyFile{Key: key})
 	}
 	return err
 }

@@ -46,7 +46,7 @@ type commands struct {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // whoever presses Ctrl-C again does not want to wait
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	supervisor, err := desk.UnderSystemd()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "frontdesk:", err)
@@ -68,14 +68,14 @@ type serveCommand struct {
 	Watch bool `default:"true" negatable:"" help:"Read the configuration again when its files change, not only on SIGHUP."`
 }
 
-// Run serves until it is told to stop.
+// Run serves until the program is to stop.
 func (s serveCommand) Run(p desk.Program) error { return desk.ServeConfig(p, s.Config, s.Watch) }
 
 type versionCommand struct {
 	JSON bool `help:"As JSON, for programs."`
 }
 
-// Run prints the facts.
+// Run prints the version, and what the program was built from.
 func (v versionCommand) Run(p desk.Program) error {
 	facts := desk.ReadBuildFacts()
 	if v.JSON {

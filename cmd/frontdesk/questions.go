@@ -24,7 +24,7 @@ func (auditCommand) Help() string {
 	return "It looks for keys without an end, wildcards that write, limits that are missing, listeners open to the world; with access logs also what nobody uses. Nothing is started, and no backend is asked. docs/configuration.md says what each rule means."
 }
 
-// Run tells what is unwise about a configuration.
+// Run reports what is unwise about a configuration.
 func (c auditCommand) Run(p desk.Program) error {
 	lists, err := c.lists()
 	if err != nil {
@@ -67,16 +67,16 @@ func (c explainCommand) Run(p desk.Program) error {
 	if err != nil {
 		return err
 	}
-	asked, err := lists.Request(strings.Join(c.Request, " "))
+	request, err := lists.Request(strings.Join(c.Request, " "))
 	if err != nil {
 		return err
 	}
 	if limit := lists.BodyLimit(); int64(len(c.Body)) > limit {
 		return desk.Misused("--body: more than %s, which the gateway answers with 413 before it judges anything (server.body_limit)", terminal.Several(limit, "byte"))
 	}
-	asked.Body = c.Body
-	asked.At, asked.NoToken = time.Now(), c.NoSession
-	_, err = io.WriteString(p.Stdout, lists.Explain(key, asked))
+	request.Body = c.Body
+	request.At, request.NoToken = time.Now(), c.NoSession
+	_, err = io.WriteString(p.Stdout, lists.Explain(key, request))
 	return err
 }
 
@@ -91,7 +91,7 @@ func (whatifCommand) Help() string {
 	return "It judges those of access logs by its endpoints and allowlists; not by limits, addresses and certificates. Exit code: 0 where nothing is newly refused, 1 where something is, 2 where the command, the configuration or a log is wrong."
 }
 
-// Run compares what was with what would be.
+// Run judges the requests of access logs by a configuration.
 func (c whatifCommand) Run(p desk.Program) error {
 	lists, err := c.lists()
 	if err != nil {
@@ -126,7 +126,7 @@ func (whyCommand) Help() string {
 	return "It tells what was asked, what was answered, why, what to do about it, and what was changed in the hour before. Exit code: 1 where the log has no such request."
 }
 
-// Run tells why a request, or those of a client, were answered as they were.
+// Run reports why a request, or those of a client, were answered as they were.
 func (c whyCommand) Run(p desk.Program) error {
 	q, logs := accesslog.Inquiry{Client: c.Client, Key: c.Key, Record: c.Record, About: c.At.From(time.Now()), Within: c.Within, Limit: c.Limit}, c.Args
 	ofRecord := c.Record.ID != 0
@@ -143,5 +143,5 @@ func (c whyCommand) Run(p desk.Program) error {
 	if err := q.Ask(p.Ctx, accesslog.Logs{Names: logs, Stdin: p.Stdin}); err != nil {
 		return unreadable(p, err)
 	}
-	return q.Tell(p.Stdout)
+	return q.Report(p.Stdout)
 }

@@ -18,16 +18,16 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// running is a frontdesk that runs, by its operators' listener or by its socket.
+// running is a running frontdesk, reached through its operators' listener or its socket.
 type running struct {
-	at     string // in messages
+	at     string // its name in messages
 	base   string
-	token  string // of the operators' listener
+	token  string // for the operators' listener
 	client http.Client
 }
 
-// listenerAt is that of an address such as 127.0.0.1:9090. One that listens on every address is asked
-// by loopback.
+// listenerAt returns the frontdesk whose operators' listener is at an address such as 127.0.0.1:9090. An address
+// that stands for all interfaces is replaced by loopback.
 func listenerAt(address, token string) (*running, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -40,11 +40,11 @@ func listenerAt(address, token string) (*running, error) {
 		}
 	}
 	r := &running{at: address, base: "http://" + net.JoinHostPort(host, port), token: token}
-	r.client.Transport = &http.Transport{DisableKeepAlives: true} // and no proxy: it is an operator's machine that is asked
+	r.client.Transport = &http.Transport{DisableKeepAlives: true} // without a proxy: the listener is on an internal network
 	return r, nil
 }
 
-// socketAt is that of a file.
+// socketAt returns the frontdesk at a socket.
 func socketAt(file string) *running {
 	r := &running{at: desk.Absolute(file), base: "http://frontdesk"}
 	r.client.Timeout = desk.SocketPatience
@@ -54,7 +54,7 @@ func socketAt(file string) *running {
 	return r
 }
 
-// ask returns the answer of a path, as programs get it.
+// ask requests a path, with JSON as the wanted form of the answer.
 func (r *running) ask(ctx context.Context, method, path string) (status int, body []byte, err error) {
 	request, err := http.NewRequestWithContext(ctx, method, r.base+path, nil)
 	if err != nil {
@@ -72,7 +72,7 @@ func (r *running) ask(ctx context.Context, method, path string) (status int, bod
 		return 0, nil, fmt.Errorf("no frontdesk answers at %s: does it run, and with this configuration? %w", r.at, err)
 	}
 	defer response.Body.Close()
-	const enough = 256 << 20 // a socket in a folder of others may be anybody's
+	const enough = 256 << 20 // the socket may be another program's, if others can write to its folder
 	body, err = io.ReadAll(io.LimitReader(response.Body, enough))
 	return response.StatusCode, body, err
 }
@@ -92,8 +92,8 @@ func (r *running) read(ctx context.Context, method, path string, into any) error
 	return nil
 }
 
-// healthcheckCommand asks a frontdesk on this machine how it does: where there is
-// no shell and no curl, as in the container image.
+// healthcheckCommand asks a frontdesk on this machine for its health, where there is no shell and no
+// curl, as in the container image.
 type healthcheckCommand struct {
 	Config  string        `placeholder:"FILE" env:"FRONTDESK_CONFIG" help:"Configuration (YAML), for ops.listen."`
 	Ops     string        `placeholder:"HOST:PORT" help:"The operators' listener, in place of a configuration."`
@@ -101,7 +101,7 @@ type healthcheckCommand struct {
 	Timeout time.Duration `default:"5s" help:"How long to wait for the answer."`
 }
 
-// Run prints the answer; an answer other than 200, or none, is a failure.
+// Run prints the answer. It fails if the answer is not 200, or if there is none.
 func (h healthcheckCommand) Run(p desk.Program) error {
 	ops, err := h.listener(p)
 	if err != nil {
@@ -124,7 +124,7 @@ func (h healthcheckCommand) Run(p desk.Program) error {
 	return nil
 }
 
-// listener is the one to ask. Of a configuration only what it says of ops has to be right.
+// listener returns the operators' listener to ask. Only the ops section of a configuration has to be right.
 func (h healthcheckCommand) listener(p desk.Program) (*running, error) {
 	if h.Ops != "" {
 		return listenerAt(h.Ops, "")

@@ -17,7 +17,7 @@ type sessionsCommands struct {
 	End  sessionsEndCommand  `cmd:"" help:"End sessions. Whoever has a password and an api_key can log in again: user block and key revoke keep them out."`
 }
 
-// sessionFlags say which sessions.
+// sessionFlags select sessions.
 type sessionFlags struct {
 	administration
 	Key    string `placeholder:"NAME" help:"Only sessions of this api_key."`
@@ -29,7 +29,7 @@ func (f sessionFlags) filter(id string) desk.SessionFilter {
 	return desk.SessionFilter{ID: id, Key: f.Key, Client: f.Client, User: f.User}
 }
 
-// socket finds out where to ask.
+// socket returns the gateway to ask.
 func (f sessionFlags) socket(p desk.Program) (*running, error) {
 	c, err := f.load(p)
 	if err != nil {
@@ -91,13 +91,13 @@ type sessionsEndCommand struct {
 
 // Run ends sessions.
 func (e sessionsEndCommand) Run(p desk.Program) error {
-	var said []string
+	var given []string
 	for _, part := range [][2]string{{"session", e.ID}, {"api_key", e.Key}, {"client", e.Client}, {"user", e.User}} {
 		if part[1] != "" {
-			said = append(said, part[0]+" "+part[1])
+			given = append(given, part[0]+" "+part[1])
 		}
 	}
-	if len(said) == 0 {
+	if len(given) == 0 {
 		return desk.Misused("expected the id of a session, or --key, --client or --user: all of these that are given have to be true of it")
 	}
 	gateway, err := e.socket(p)
@@ -105,7 +105,7 @@ func (e sessionsEndCommand) Run(p desk.Program) error {
 		return err
 	}
 	var done desk.EndedSessions
-	err = acting(p.Stderr, "sessions end", "those of "+strings.Join(said, ", "), func() error {
+	err = acting(p.Stderr, "sessions end", "those of "+strings.Join(given, ", "), func() error {
 		if err := gateway.read(p.Ctx, http.MethodPost, "/sessions/end?"+e.filter(e.ID).Query().Encode(), &done); err != nil || done.Fault == "" {
 			return err
 		}
@@ -114,7 +114,7 @@ func (e sessionsEndCommand) Run(p desk.Program) error {
 	if done.Ended > 0 {
 		fmt.Fprintf(p.Stdout, "%s ended\n", terminal.Several(done.Ended, "session"))
 	} else if err == nil {
-		err = fmt.Errorf("there is no session of %s; frontdesk sessions list shows those there are", terminal.Safe(strings.Join(said, ", ")))
+		err = fmt.Errorf("there is no session of %s; frontdesk sessions list shows those there are", terminal.Safe(strings.Join(given, ", ")))
 	}
 	return err
 }

@@ -23,14 +23,14 @@ type userCommands struct {
 	Hash    userHashCommand    `cmd:"" help:"Print the hash of a password, from the terminal or standard input, for the users of a mapping sheet."`
 }
 
-// userFlags say which user a command is about.
+// userFlags name the user that a command is about.
 type userFlags struct {
 	administration
 	Username string `arg:"" help:"Login name, unique over all clients."`
 }
 
-// change changes a user, who has to be there: what else was typed in the place of a name stays out of
-// the log.
+// change changes a user. It looks the user up first, so that a password that was typed in place of the name
+// does not get into the log.
 func (u userFlags) change(p desk.Program, what string, do func(*opened) error, done func(*opened) string) error {
 	store, err := u.open(p)
 	if err != nil {
@@ -90,8 +90,8 @@ func (u userAddCommand) Run(p desk.Program) error {
 
 type userPasswdCommand struct{ userFlags }
 
-// Run sets the password. A frontdesk that serves ends the sessions that are open by itself,
-// see watchEnded.
+// Run sets the password. A serving frontdesk ends the user's open sessions by itself, see
+// watchEnded.
 func (u userPasswdCommand) Run(p desk.Program) error {
 	return u.change(p, "user passwd", func(store *opened) error {
 		password, err := readPassword(p)
@@ -110,7 +110,7 @@ func (u userPasswdCommand) Run(p desk.Program) error {
 
 type userBlockCommand struct{ userFlags }
 
-// Run blocks a user. A frontdesk that serves sees it by itself, see watchEnded.
+// Run blocks a user. A serving frontdesk notices it by itself, see watchEnded.
 func (u userBlockCommand) Run(p desk.Program) error {
 	return u.change(p, "user block", func(store *opened) error { return store.SetBlocked(p.Ctx, u.Username, true) }, func(store *opened) string {
 		return "is blocked: no login succeeds any more; " + store.endSessions(p, u.Username, auth.CauseUserBlocked)
@@ -155,7 +155,7 @@ func (u userListCommand) Run(p desk.Program) error {
 
 type userHashCommand struct{}
 
-// Run prints a hash, which is different every time.
+// Run prints a hash; it differs every time, since the salt is random.
 func (userHashCommand) Run(p desk.Program) error {
 	password, err := readPassword(p)
 	if err != nil {

@@ -96,7 +96,7 @@ func TestLogsOfAnySize(t *testing.T) {
 		runtime.GC()
 		runtime.ReadMemStats(&after)
 		require.Equal(t, lines, requests)
-		require.Len(t, q.told, 3)
+		require.Len(t, q.reported, 3)
 		runtime.KeepAlive(&q)
 		return max(after.HeapAlloc, before.HeapAlloc) - before.HeapAlloc
 	}

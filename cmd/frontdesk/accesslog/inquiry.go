@@ -15,35 +15,35 @@ import (
 	"frontdesk/cmd/frontdesk/terminal"
 )
 
-// Inquiry searches a log for a request, for the requests of a client or an api_key, or for those that
-// named or wrote a record, and holds the results. Its memory does not grow with the log.
+// Inquiry searches a log for a request, for the requests of a client or an api_key, or for those that read
+// or wrote a record, and holds the results. Its memory does not grow with the log.
 type Inquiry struct {
 	RequestID string // "" if the inquiry is about something else
 	Client    string
 	Key       string
 	Record    RecordName    // the zero RecordName for no record
-	About     time.Time     // zero for the newest
-	Within    time.Duration // how far from then it may have been
+	About     time.Time     // the moment searched for; zero for the newest requests
+	Within    time.Duration // how far from About a request may be
 	Limit     int           // how many refusals are reported in full
 
-	told     []Line           // the nearest that were refused, or the one that is asked about
-	alike    int64            // requests of the id that is asked about
+	reported []Line           // requests to report: those with RequestID, the nearest refusals, or the last writes
+	alike    int64            // how many requests have RequestID, or wrote Record
 	lost     bool             // the log says that lines of it were lost
-	others   map[string]int64 // refused besides, by cause
-	nobody   map[string]int64 // refused in that time, of nobody known
-	served   int64            // of a record: requests that only read it, or were refused
+	others   map[string]int64 // refusals that are not reported in full, by cause
+	nobody   map[string]int64 // refusals around About of requests without a known client or api_key
+	served   int64            // served requests; of Record, those that only read it, or were refused
 	failures []Line           // the latest
 	changes  []change         // the latest
 }
 
 // How much is kept.
 const (
-	failuresKept = 1000
-	changesKept  = 200
-	changesTold  = 10
+	failuresKept    = 1000
+	changesKept     = 200
+	changesReported = 10
 )
 
-// recent appends to a list and keeps only the latest items.
+// recent appends to a list and keeps at least the latest most items.
 func recent[T any](kept []T, one T, most int) []T {
 	if len(kept) == 2*most {
 		kept = append(kept[:0], kept[most:]...)
@@ -86,7 +86,7 @@ func (q *Inquiry) takeRequest(l *Line) {
 			return
 		}
 		if q.alike++; q.alike <= int64(max(q.Limit, 1)) { // clients may send one id with all their requests
-			q.told = append(q.told, *l)
+			q.reported = append(q.reported, *l)
 		}
 	case !q.isMeant(l.Client, l.Key):
 		if l.Client == "" && l.Key == "" && l.Status >= 400 && !q.About.IsZero() && q.isNear(l.Time.at) {
@@ -100,33 +100,33 @@ func (q *Inquiry) takeRequest(l *Line) {
 	}
 }
 
-// takeWrite keeps the last requests that wrote the record which is asked about: logs of several
-// gateways come one after the other, and a line may be in a rotated file as well.
+// takeWrite keeps the last requests that wrote Record. It sorts and skips duplicates: logs of several
+// gateways come one after the other, and a line may also be in a rotated file.
 func (q *Inquiry) takeWrite(l *Line) {
 	switch {
 	case !l.names(q.Record) || !q.isNear(l.Time.at):
 	case l.Status >= 400 || l.Method == http.MethodGet:
 		q.served++
-	case slices.ContainsFunc(q.told, func(kept Line) bool { return kept.RequestID == l.RequestID && kept.Time == l.Time }):
+	case slices.ContainsFunc(q.reported, func(kept Line) bool { return kept.RequestID == l.RequestID && kept.Time == l.Time }):
 	default:
 		q.alike++
-		q.told = append(q.told, *l)
-		slices.SortStableFunc(q.told, func(a, b Line) int { return a.Time.at.Compare(b.Time.at) })
-		q.told = q.told[max(0, len(q.told)-max(q.Limit, 1)):]
+		q.reported = append(q.reported, *l)
+		slices.SortStableFunc(q.reported, func(a, b Line) int { return a.Time.at.Compare(b.Time.at) })
+		q.reported = q.reported[max(0, len(q.reported)-max(q.Limit, 1)):]
 	}
 }
 
-// takeRefusal keeps the refusals nearest to the moment asked about.
+// takeRefusal keeps the refusals nearest to About.
 func (q *Inquiry) takeRefusal(l *Line) {
-	q.told = append(q.told, *l)
-	slices.SortStableFunc(q.told, func(a, b Line) int { return cmp.Compare(q.distance(a.Time.at), q.distance(b.Time.at)) })
-	if last := len(q.told) - 1; last >= max(q.Limit, 1) {
-		countRefusal(&q.others, &q.told[last])
-		q.told = q.told[:last]
+	q.reported = append(q.reported, *l)
+	slices.SortStableFunc(q.reported, func(a, b Line) int { return cmp.Compare(q.distance(a.Time.at), q.distance(b.Time.at)) })
+	if last := len(q.reported) - 1; last >= max(q.Limit, 1) {
+		countRefusal(&q.others, &q.reported[last])
+		q.reported = q.reported[:last]
 	}
 }
 
-// isMeant reports whether a request belongs to the client and the api_key asked about.
+// isMeant reports whether a request belongs to Client and Key.
 func (q *Inquiry) isMeant(client, key string) bool {
 	return (q.Client == "" || strings.EqualFold(q.Client, client)) && (q.Key == "" || q.Key == key)
 }
@@ -135,7 +135,7 @@ func (q *Inquiry) isNear(at time.Time) bool {
 	return q.About.IsZero() || at.Sub(q.About).Abs() <= q.Within
 }
 
-// distance is the time between a request and the moment asked about.
+// distance returns the time between a request and About.
 func (q *Inquiry) distance(at time.Time) time.Duration {
 	if q.About.IsZero() {
 		return -time.Duration(at.UnixNano())
@@ -143,12 +143,11 @@ func (q *Inquiry) distance(at time.Time) time.Duration {
 	return at.Sub(q.About).Abs()
 }
 
-// matters reports whether a change may concern the requests reported, as far as that is
-// known.
+// matters reports whether a change may be near enough to the requests that will be reported.
 func (q *Inquiry) matters(at time.Time) bool {
 	switch {
-	case q.RequestID != "" && len(q.told) > 0:
-		return isBefore(at, q.told[0].Time.at)
+	case q.RequestID != "" && len(q.reported) > 0:
+		return isBefore(at, q.reported[0].Time.at)
 	case q.About.IsZero():
 		return true
 	}
@@ -177,7 +176,7 @@ type RecordName struct {
 	ID       int32
 }
 
-// UnmarshalText reads what a command line has.
+// UnmarshalText reads a name such as order/4711.
 func (r *RecordName) UnmarshalText(text []byte) error {
 	resource, id, _ := strings.Cut(strings.TrimPrefix(string(text), "/"), "/")
 	n, err := strconv.ParseInt(id, 10, 32)
@@ -190,26 +189,26 @@ func (r *RecordName) UnmarshalText(text []byte) error {
 
 func (r RecordName) String() string { return fmt.Sprintf("%s/%d", terminal.Safe(r.Resource), r.ID) }
 
-// names reports whether a request asked for a record, or wrote it.
+// names reports whether a request read or wrote a record.
 func (l *Line) names(r RecordName) bool {
 	resource, _, _ := strings.Cut(strings.TrimPrefix(l.Endpoint, "/"), "/")
 	return resource == r.Resource && (l.Record == r.ID || slices.Contains(l.Records, r.ID))
 }
 
-// tellWrites writes who wrote the record that is asked about, and when.
-func (q *Inquiry) tellWrites(out io.Writer) error {
-	told := q.told
+// reportWrites writes who wrote Record, and when.
+func (q *Inquiry) reportWrites(out io.Writer) error {
+	reported := q.reported
 	if q.alike == 0 && q.served == 0 {
 		return fmt.Errorf("these logs have no request about %s%s (a write without log.access leaves no line)", q.Record, q.lostSome())
 	}
-	if earlier := q.alike - int64(len(told)); earlier > 0 {
+	if earlier := q.alike - int64(len(reported)); earlier > 0 {
 		fmt.Fprintf(out, "%s of it before these.\n", terminal.Several(earlier, "write"))
 	}
-	if len(told) > 0 {
+	if len(reported) > 0 {
 		table := terminal.NewTable(out, "WRITTEN", "BY", "STATUS", "USER", "CLIENT", "KEY", "ADDRESS", "REQUEST")
-		for i := range told {
-			l := &told[i]
-			table.Row(l.Time.at, l.asked(), l.Status, l.User, l.Client, l.Key, l.Address, l.RequestID)
+		for i := range reported {
+			l := &reported[i]
+			table.Row(l.Time.at, l.request(), l.Status, l.User, l.Client, l.Key, l.Address, l.RequestID)
 		}
 		if err := table.Flush(); err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 	"frontdesk/cmd/frontdesk/terminal"
 )
 
-// Line is what is read of a line of the access log.
+// Line holds the members of a line of the access log.
 type Line struct {
 	Time      logTime `json:"ts"`
 	Message   string  `json:"msg"`
@@ -24,23 +24,23 @@ type Line struct {
 	Reason    string  `json:"reason"`
 	Cause     string  `json:"cause"`
 	Duration  float64 `json:"duration"` // seconds
-	Backend   float64 `json:"backend"`  // of them, the administration
+	Backend   float64 `json:"backend"`  // the administration's part of Duration
 	Address   string  `json:"address"`
 	Config    string  `json:"config"`
 
-	Record  int32    `json:"record"`  // the primary ID of the record that was asked for, or made
-	Records []int32  `json:"records"` // those of the records that were written, of several
+	Record  int32    `json:"record"`  // the primary ID of the record that was requested, or created
+	Records []int32  `json:"records"` // the primary IDs of several records that were written at once
 	Query   []string `json:"query"`
-	Needs   []string `json:"needs"`  // of the allowlist, for arrays
-	Lacks   []string `json:"lacks"`  // which of it the allowlist does not grant
-	Fields  []string `json:"fields"` // that it named, and the allowlist takes away: contact.note
+	Needs   []string `json:"needs"`  // grants that its arrays need
+	Lacks   []string `json:"lacks"`  // those of Needs that the allowlist does not grant
+	Fields  []string `json:"fields"` // fields that it named, and the allowlist withholds: contact.note
 
-	Error      string   `json:"error"`      // of a request that failed; its client does not see it
-	Deprecated []string `json:"deprecated"` // what it named that is going away: DELETE /order/{id}, order.reference
+	Error      string   `json:"error"`      // why it failed; its client does not see this
+	Deprecated []string `json:"deprecated"` // what it used that is deprecated: DELETE /order/{id}, order.reference
 }
 
-// asked is what a request asked for.
-func (l *Line) asked() string {
+// request describes what a request asked for.
+func (l *Line) request() string {
 	switch {
 	case l.Method == "":
 		return "what could not be read as a request"
@@ -56,11 +56,11 @@ func (l *Line) asked() string {
 // Read reads a line of the access log; false for any other.
 func (l *Line) Read(line []byte) bool { return l.readAs("request", line) }
 
-// readAs reads a line with that message. The gateway writes no character that cannot be seen. A
-// line that has one is of somebody else: it is quoted here, once, so that it can forge nothing on a
-// screen, in a table or in an allowlist to be copied.
+// readAs reads a line with that message. The gateway writes only visible characters. A line with others
+// is not the gateway's: they are quoted here, once, so that they can forge nothing on a screen, in a
+// table or in an allowlist to be copied.
 func (l *Line) readAs(message string, line []byte) bool {
-	if !bytes.Contains(line, []byte(`"request`)) { // spares decoding most other lines
+	if !bytes.Contains(line, []byte(`"request`)) { // avoids decoding most other lines
 		return false
 	}
 	*l = Line{}
@@ -81,8 +81,8 @@ func (l *Line) readAs(message string, line []byte) bool {
 // At is when the request was answered.
 func (l *Line) At() time.Time { return l.Time.at }
 
-// logTime is when a line was written. It does not embed the time, which would read
-// itself in one form only.
+// logTime is when a line was written. It does not embed time.Time, whose UnmarshalJSON reads
+// only one form.
 type logTime struct{ at time.Time }
 
 // logTimes are the forms of a line's time: the program's own, and that of tools
@@ -104,8 +104,8 @@ type change struct {
 	line string // as the log has it
 }
 
-// otherLines are those that report a change, or one that was meant, beside those of the audit: a program
-// that starts may be another version, and has read settings that need a restart.
+// otherLines are the messages outside the audit log that report a change, or an attempt. A program that
+// starts may be another version, and has read settings that needed a restart.
 var otherLines = []string{"serving", "draining", "configuration not reloaded: the one before stays in force",
 	"the reload failed by a fault of the program: the configuration in force stays"}
 
@@ -113,7 +113,7 @@ var otherLines = []string{"serving", "draining", "configuration not reloaded: th
 func changeOf(line []byte) (c change, ok bool) {
 	ofAudit := bytes.Contains(line, []byte(`"logger":"audit"`))
 	if !ofAudit && !slices.ContainsFunc(otherLines, func(m string) bool { return bytes.Contains(line, []byte(m)) }) {
-		return c, false // which spares decoding most lines
+		return c, false // avoids decoding most lines
 	}
 	var l struct {
 		Time    logTime `json:"ts"`

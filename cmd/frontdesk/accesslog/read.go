@@ -15,11 +15,11 @@ import (
 
 // Logs are logs to read: JSON lines, rotated ones too, plain or gzip.
 type Logs struct {
-	Names []string // of files; - is Stdin
+	Names []string // names of files; - is Stdin
 	Stdin io.Reader
 }
 
-// read hands every line of the logs to take, in the order of the files, as readLines does.
+// read passes every line of the logs to take, in the order of the files, as readLines does.
 func (l Logs) read(ctx context.Context, take func(line []byte)) error {
 	for _, name := range l.Names {
 		if err := l.readOne(ctx, name, take); err != nil {
@@ -47,9 +47,8 @@ func (l Logs) readOne(ctx context.Context, name string, take func(line []byte)) 
 // longestLine bounds a line of the log; a longer line is not from frontdesk.
 const longestLine = 1 << 20
 
-// readLines hands every line of a log, plain or gzip, to take, but for those that are empty;
-// nil for one that is too long. The line is only lent, so that a log takes no more memory
-// than a line of it.
+// readLines passes every line of a log, plain or gzip, to take, except empty ones; nil for a line
+// that is too long. take must not keep the line, which is in a buffer that the next one overwrites.
 func readLines(ctx context.Context, in io.Reader, take func(line []byte)) error {
 	lines := bufio.NewReaderSize(in, longestLine)
 	if magic, _ := lines.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
@@ -61,7 +60,7 @@ func readLines(ctx context.Context, in io.Reader, take func(line []byte)) error 
 	}
 	for n := 1; ; n++ {
 		line, more, err := lines.ReadLine()
-		if more { // the buffer has what comes after it
+		if more { // the line is too long for the buffer
 			line = nil
 		}
 		for more && err == nil {
@@ -81,16 +80,16 @@ func readLines(ctx context.Context, in io.Reader, take func(line []byte)) error 
 	}
 }
 
-// Summary is what was read, beside the lines themselves.
+// Summary counts what was read.
 type Summary struct {
-	Lines  int64     `json:"lines"`  // of the access log, within the time asked for
-	Older  int64     `json:"older"`  // of the access log, before it
-	Other  int64     `json:"other"`  // of anything else
-	Oldest time.Time `json:"oldest"` // line within the time asked for; zero without any
+	Lines  int64     `json:"lines"`  // lines of the access log, in the requested period
+	Older  int64     `json:"older"`  // lines of the access log, before it
+	Other  int64     `json:"other"`  // other lines
+	Oldest time.Time `json:"oldest"` // the oldest line in the period; zero if there is none
 	Newest time.Time `json:"newest"`
 }
 
-// String tells in a sentence what was read.
+// String describes in a sentence what was read.
 func (s Summary) String() string {
 	text := "no line of an access log in that time"
 	if s.Lines > 0 {
@@ -105,12 +104,12 @@ func (s Summary) String() string {
 	return text
 }
 
-// Requests hands every line of the access logs since then to each, in the order of the files. The
-// line is only lent.
+// Requests passes every line of the access logs since then to each, in the order of the files. each must
+// not keep the line.
 func (l Logs) Requests(ctx context.Context, since time.Time, each func(*Line)) (s Summary, err error) {
 	var line Line
 	err = l.read(ctx, func(text []byte) {
-		if !line.Read(text) || line.Method == "" { // of something else, or of what could not be read as a request
+		if !line.Read(text) || line.Method == "" { // a request that could not be read has no method
 			s.Other++
 			return
 		}

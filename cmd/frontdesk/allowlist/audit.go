@@ -23,7 +23,7 @@ import (
 // Severity is how bad a finding is.
 type Severity string
 
-// The severities, worst first; an error is what must not be so in production.
+// The severities, worst first. A Failure must not occur in production.
 const (
 	Failure Severity = "error"
 	Warning Severity = "warning"
@@ -51,7 +51,7 @@ type Audit struct {
 
 	now   time.Time
 	lists *Lists
-	used  *Used // what access logs say; nil without any
+	used  *Used // the use according to access logs; nil without any
 }
 
 // Audit looks for settings that are allowed but unwise.
@@ -104,7 +104,7 @@ func (a *Audit) listeners() {
 // unitStops is TimeoutStopSec of the unit in deploy/systemd.
 const unitStops = time.Minute
 
-// includes finds patterns that read nothing, and files of their folders that none of them reads.
+// includes finds patterns that match no file, and files in their folders that no pattern matches.
 func (a *Audit) includes() {
 	c := a.lists.config
 	main, at := filepath.Dir(c.Files()[0]), c.At("include")
@@ -113,15 +113,15 @@ func (a *Audit) includes() {
 			pattern = filepath.Join(main, pattern)
 		}
 		folder := filepath.Dir(pattern)
-		found, _ := filepath.Glob(pattern) // which was judged
+		found, _ := filepath.Glob(pattern) // the loader has judged the pattern
 		switch {
 		case len(found) == 0 && !config.IsFolder(folder):
 			a.add(Warning, "include-finds-nothing", nil, at, pattern+" matches no file: there is no folder "+folder, "correct it, or make the folder")
 		case len(found) == 0:
 			a.add(Note, "include-finds-nothing", nil, at, pattern+" matches no file", "put files there, or take the entry out")
 		}
-		beside, _ := filepath.Glob(filepath.Join(folder, "*.y*ml"))
-		for _, file := range beside {
+		siblings, _ := filepath.Glob(filepath.Join(folder, "*.y*ml"))
+		for _, file := range siblings {
 			if folder != main && filepath.Base(file)[0] != '.' && !slices.Contains(c.Files(), file) {
 				a.add(Warning, "include-misses", nil, at, file+" is not read", "name it as the others there, or as an entry of its own")
 			}
@@ -129,7 +129,7 @@ func (a *Audit) includes() {
 	}
 }
 
-// certificate looks at when the server's ends. One that cannot be read is a problem that check tells.
+// certificate checks the server's certificates. One that cannot be read is a problem that check reports.
 func (a *Audit) certificate() {
 	files := a.lists.config.Server.TLS
 	if !files.Enabled() {
@@ -210,7 +210,7 @@ func (a *Audit) Write(w io.Writer) error {
 	return err
 }
 
-// key looks at one api_key. Of one that has ended nothing else is of interest.
+// key checks one api_key. Of one that has ended it reports nothing else.
 func (a *Audit) key(key *Key) {
 	if a.ends(key) {
 		return
@@ -223,7 +223,7 @@ func (a *Audit) key(key *Key) {
 	a.secrets(key)
 }
 
-// shortestSecret is what Standard Webhooks asks for at least, in bytes.
+// shortestSecret is the least number of bytes that Standard Webhooks asks for.
 const shortestSecret = 24
 
 func (a *Audit) secrets(key *Key) {
@@ -235,12 +235,12 @@ func (a *Audit) secrets(key *Key) {
 	}
 }
 
-// ends reports whether the key has ended.
+// ends checks the end of a key, and reports whether it has passed.
 func (a *Audit) ends(key *Key) bool {
 	end := key.Expires
 	switch {
 	case end.IsZero() && !slices.ContainsFunc(key.Hashes, func(h config.KeyHash) bool { return h.Expires.IsZero() }):
-		// every hash ends by itself
+		// each of its hashes has an end
 	case end.IsZero():
 		a.add(Warning, "key-without-expiry", key, key.At(), "it never expires", "give it an end (expires: 2027-12-31), and rotate it before that")
 	case end.Passed(a.now):
@@ -252,7 +252,7 @@ func (a *Audit) ends(key *Key) bool {
 	return false
 }
 
-// demoHashes are those of keys that everybody knows.
+// demoHashes are the hashes of the demo's keys, which everybody knows.
 var demoHashes = [...]config.Digest{sha256.Sum256([]byte(desk.DemoFullKey)), sha256.Sum256([]byte(desk.DemoOrdersKey))}
 
 func (a *Audit) hashesOf(key *Key) {
@@ -286,8 +286,8 @@ func (a *Audit) allowlist(key *Key) {
 	}
 }
 
-// arrays looks for array fields that the key cannot use, although it may use the
-// records that have them.
+// arrays finds array fields that the key cannot use, although it may use the records
+// that have them.
 func (a *Audit) arrays(key *Key) {
 	for _, need := range a.lists.gateway.ArraysWithheld(key.auth) {
 		at := slices.IndexFunc(key.Allow, func(rule config.Rule) bool { return rule.Matches(need.Operation.Method, need.Operation.Path) })
@@ -300,7 +300,7 @@ func (a *Audit) arrays(key *Key) {
 	}
 }
 
-// fieldRights looks for what follows of fields that are taken away.
+// fieldRights finds side effects of withheld fields, and entries that withhold none.
 func (a *Audit) fieldRights(key *Key) {
 	if key.auth.Rights != nil {
 		if at := slices.IndexFunc(key.Allow, func(rule config.Rule) bool { return rule.Matches("POST", "/backup/owner") }); at >= 0 {
@@ -315,7 +315,7 @@ func (a *Audit) fieldRights(key *Key) {
 	}
 }
 
-// writes are the operations a rule grants that are not only read.
+// writes returns the operations other than GET that a rule grants.
 func (a *Audit) writes(rule config.Rule) (found []gateway.Grant) {
 	for _, grant := range a.lists.grants {
 		if grant.Method != "GET" && rule.Matches(grant.Method, grant.Path) {
@@ -325,7 +325,7 @@ func (a *Audit) writes(rule config.Rule) (found []gateway.Grant) {
 	return found
 }
 
-// shortList joins the first of a list, and says how many more there are.
+// shortList joins the first n of a list, and counts the others.
 func shortList(list []gateway.Grant, n int) string {
 	var names []string
 	for _, grant := range list {
@@ -343,7 +343,7 @@ func (a *Audit) limits(key *Key) {
 	}
 }
 
-// Unused looks for grants that the access log never saw used, too.
+// Unused adds findings about grants that the access logs never show in use.
 func (a *Audit) Unused(used *Used) {
 	a.used, a.Logs = used, &used.Read
 	found := a.lists.grantUsesOf(used)

@@ -12,14 +12,14 @@ import (
 	"frontdesk/gateway"
 )
 
-// Asked is a request that is asked about.
+// Asked is a request to explain.
 type Asked struct {
 	gateway.Hypothetical
 	hint string // how its path was read
 }
 
-// Request reads a request as somebody types it, or copies it from a log: a method and a
-// path, below the base path or with it, or an absolute URL.
+// Request reads a request as a person types it, or copies it from a log: a method, and a
+// path below the base path or with it, or an absolute URL.
 func (l *Lists) Request(text string) (Asked, error) {
 	words := strings.Fields(text)
 	if n := len(words); n == 3 && strings.HasPrefix(words[2], "HTTP/") { // pasted from a log
@@ -31,7 +31,7 @@ func (l *Lists) Request(text string) (Asked, error) {
 	a := Asked{Hypothetical: gateway.Hypothetical{Method: words[0], Target: words[1]}}
 	switch base := l.config.Server.BasePath; {
 	case a.Target[0] != '/' || base == "":
-	case isBelow(a.Target, base): // what an answer calls an invalid endpoint is below it
+	case isBelow(a.Target, base): // "Invalid endpoint" in an answer names a path without the base path
 		path, _, _ := strings.Cut(a.Target, "?")
 		a.hint = fmt.Sprintf("%s was read as the base path; if an answer says \"Invalid endpoint: %s\", the request had it twice", base, terminal.Safe(path))
 	default:
@@ -40,21 +40,21 @@ func (l *Lists) Request(text string) (Asked, error) {
 	return a, nil
 }
 
-// isBelow reports whether a path was written with the base path in front.
+// isBelow reports whether a path begins with the base path.
 func isBelow(target, basePath string) bool {
 	rest, ok := strings.CutPrefix(target, basePath)
 	return ok && (rest == "" || rest[0] == '/' || rest[0] == '?')
 }
 
-// explained is the outcome of a request, and the reasons, line by line. It has names of query
-// parameters, and values only where the answer itself has them.
+// explained is the outcome of a request, and the reasons, line by line. It holds the names of query
+// parameters, but their values only where the answer itself has them.
 type explained struct{ strings.Builder }
 
 func (r *explained) say(name, format string, args ...any) {
 	fmt.Fprintf(r, "  %-10s %s\n", name, fmt.Sprintf(format, args...))
 }
 
-// Explain says how a request of an api_key would be decided.
+// Explain returns how a request of an api_key would be decided.
 func (l *Lists) Explain(key *Key, a Asked) string {
 	if !desk.HasEnded(*key.Key, a.At) {
 		a.Key = key.auth
@@ -90,7 +90,7 @@ func (l *Lists) Explain(key *Key, a Asked) string {
 	return r.String()
 }
 
-// explainOperation says what of an allowlist decides about a request for an operation.
+// explainOperation explains which entries of an allowlist decide about a request for an operation.
 func (l *Lists) explainOperation(r *explained, key *Key, a Asked, e gateway.Explanation) {
 	r.say("operation", "%s %s", terminal.Safe(a.Method), e.Operation.Template)
 	if len(e.Params) > 0 {
@@ -128,7 +128,7 @@ func (l *Lists) explainOperation(r *explained, key *Key, a Asked, e gateway.Expl
 	l.explainFields(r, key, a.Method, e)
 }
 
-// hintOfPath says what is wrong with a path that no client could request.
+// hintOfPath returns what is wrong with a path that no client could request.
 func (l *Lists) hintOfPath(e gateway.Explanation, method string) string {
 	if !e.Below {
 		return "the path is not below server.base_path, " + l.config.Server.BasePath

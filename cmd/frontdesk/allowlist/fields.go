@@ -8,8 +8,8 @@ import (
 	"frontdesk/gateway"
 )
 
-// withholds tells which of the fields that a request named, such as contact.note, an api_key may
-// not use by its method; "" for none.
+// withholds returns the first of the fields that a request named, such as contact.note, which an api_key
+// may not use with its method; "" for none.
 func (k *Key) withholds(u use) string {
 	for _, name := range listed(u.Fields) {
 		resource, field, _ := strings.Cut(name, ".")
@@ -20,8 +20,7 @@ func (k *Key) withholds(u use) string {
 	return ""
 }
 
-// explainFields says which entries take which fields of an operation away, and those that the
-// request named.
+// explainFields explains which entries withhold which fields of an operation, and of the request.
 func (l *Lists) explainFields(r *explained, key *Key, method string, e gateway.Explanation) {
 	if of := e.Operation.Endpoint.Resource; of != nil {
 		byEntry := make([][]string, len(key.Allow))
@@ -43,9 +42,9 @@ func (l *Lists) explainFields(r *explained, key *Key, method string, e gateway.E
 	}
 }
 
-// entryFor is the entry for one grant that gives an api_key no more fields than it has now: those of
-// the present entry, or where that takes less, because what GET takes is taken from writes, the same
-// said at the grant.
+// entryFor returns an entry for one grant that gives an api_key no more fields than it has now. It has the
+// field list of the present entry; if more fields are withheld, because GET withholds them from writes, it
+// lists all that are.
 func (l *Lists) entryFor(key *Key, grant gateway.Grant) config.Rule {
 	rule := config.Rule{Method: grant.Method, Path: grant.Path}
 	if at := slices.IndexFunc(key.Allow, func(r config.Rule) bool { return r.Matches(grant.Method, grant.Path) }); at >= 0 {

@@ -10,15 +10,15 @@ import (
 	"frontdesk/gateway"
 )
 
-// Draft is the smallest sufficient allowlist of an api_key, to paste, and what is not in it.
+// Draft is the smallest sufficient allowlist of an api_key, to paste, and what it leaves out.
 type Draft struct {
 	title   string
 	list    []drafted
-	dropped []drafted // of the present list
-	refused []drafted // was refused, and is not granted
+	dropped []drafted // entries of the present list
+	refused []drafted // grants and fields that were refused
 }
 
-// drafted is an entry of it, and why it is there.
+// drafted is an entry, and why it is there.
 type drafted struct{ rule, why string }
 
 // Learn drafts the list of an api_key from its use. It fails if the key was not used.
@@ -31,7 +31,7 @@ func (l *Lists) Learn(key *Key, used *Used) (Draft, error) {
 	kept := map[gateway.Grant]bool{}
 	for _, rule := range key.Allow {
 		yes, no := l.covered(rule, g.used)
-		alone := func(grant gateway.Grant) bool { // without the GET whose fields are taken from it, too
+		alone := func(grant gateway.Grant) bool { // its fields are withheld by a GET that is not used
 			return g.used[gateway.Grant{Method: "GET", Path: grant.Path}] == nil && l.entryFor(key, grant) != config.Rule{Method: grant.Method, Path: grant.Path, Without: rule.Without, Only: rule.Only}
 		}
 		switch {

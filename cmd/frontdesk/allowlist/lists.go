@@ -8,25 +8,25 @@ import (
 	"frontdesk/gateway"
 )
 
-// Lists are the allowlists of a configuration, and a gateway that serves it, with nothing
-// behind it.
+// Lists are the allowlists of a configuration, and a gateway without a backend that decides by
+// them.
 type Lists struct {
 	config  *config.Config
 	gateway *gateway.Gateway
 	grants  []gateway.Grant
 	keys    []Key
-	offered []config.Endpoint // the grants, with the fields that entries may take away
+	offered []config.Endpoint // the grants, with the fields that entries may withhold
 	byName  map[string]*Key
 }
 
-// Key is an api_key as the configuration has it and as requests are judged by.
+// Key is an api_key as the configuration has it, and as requests are judged by it.
 type Key struct {
 	*config.Key
 	auth *auth.Key
 }
 
-// Of makes the Lists of a configuration, whose mapping sheet it reads. Nothing is started, and
-// no backend is asked.
+// Of makes the Lists of a configuration, whose mapping sheet it reads. It starts nothing and asks
+// no backend.
 func Of(c *config.Config, environment string) (*Lists, error) {
 	offer, err := desk.OfferOf(c)
 	if err != nil {
@@ -60,5 +60,5 @@ func (l *Lists) Describe(key *Key, version string) ([]byte, error) {
 	return l.gateway.Describe(key.auth, version)
 }
 
-// BodyLimit is how many bytes the gateway reads of a request's body.
+// BodyLimit returns how many bytes the gateway reads of a request's body.
 func (l *Lists) BodyLimit() int64 { return int64(l.config.Server.BodyLimit) }

@@ -14,17 +14,17 @@ import (
 	"frontdesk/mapping"
 )
 
-// use is what many requests of an access log have in common, as far as allowlists
-// go: so many lines take as much memory as there are combinations.
+// use is what many requests of an access log have in common, as far as allowlists are
+// concerned. So a log takes only as much memory as there are combinations.
 type use struct {
 	Key      string
 	Method   string // "" if there was no operation
 	Endpoint string // template of the operation; "" if there was none
 	Then     outcome
-	Direct   bool // it was answered at once, not by callback
+	Direct   bool // answered at once, not by callback
 
-	Needs, Lacks string // for arrays, with a comma between
-	Fields       string // that it named and its key could not use, likewise: contact.note
+	Needs, Lacks string // as in accesslog.Line, joined by commas
+	Fields       string // likewise
 }
 
 // outcome is the outcome of a request before its query was checked.
@@ -33,11 +33,11 @@ type outcome int
 const (
 	wasAllowed   outcome = iota
 	wasRefused           // by the allowlist
-	wasElsewhere         // a path or a method that no client is offered
-	wasNobody            // without a living session: there is no key to judge
+	wasElsewhere         // a path or a method that is not offered to any client
+	wasNobody            // without a valid session: there is no key to judge
 )
 
-// useOf reads a line.
+// useOf returns the use of a line.
 func useOf(l *accesslog.Line) use {
 	switch {
 	case l.Endpoint == "":
@@ -54,12 +54,12 @@ func useOf(l *accesslog.Line) use {
 	return u
 }
 
-// listed takes a list apart.
+// listed splits a joined list.
 func listed(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
 }
 
-// counted is how many requests there are that have something in common.
+// counted is how many requests have something in common, and when the last one was.
 type counted struct {
 	Requests int64
 	Last     time.Time
@@ -72,12 +72,12 @@ func (t *counted) add(n int64, at time.Time) {
 	}
 }
 
-// String is how many, and when last.
+// String describes the count.
 func (t counted) String() string { return requests(t.Requests) + ", last " + terminal.Minute(t.Last) }
 
 func requests(n int64) string { return terminal.Several(n, "request") }
 
-// sum adds to the count of what has something in common.
+// sum adds to the count of a key of m.
 func sum[K comparable](m map[K]*counted, k K, n counted) {
 	if m[k] == nil {
 		m[k] = new(counted)
@@ -85,13 +85,13 @@ func sum[K comparable](m map[K]*counted, k K, n counted) {
 	m[k].add(n.Requests, n.Last)
 }
 
-// Used are the requests of access logs by what they have in common.
+// Used are the requests of access logs, counted by what they have in common.
 type Used struct {
 	Read accesslog.Summary
 	uses map[use]*counted
 }
 
-// ReadUsed reads the requests of access logs; if key is not empty, only those of that
+// ReadUsed reads the requests of access logs; if key is not "", only those of that
 // api_key.
 func ReadUsed(ctx context.Context, logs accesslog.Logs, since time.Time, key string) (*Used, error) {
 	used := Used{uses: map[use]*counted{}}
@@ -104,11 +104,11 @@ func ReadUsed(ctx context.Context, logs accesslog.Logs, since time.Time, key str
 	return &used, err
 }
 
-// shortPeriod is how much of a log should be looked at before something is called
-// unused: what runs once a month must be in it.
+// shortPeriod is how long a period a log should cover before something is called
+// unused: it must include what runs once a month.
 const shortPeriod = 31 * 24 * time.Hour
 
-// Notice warns of a period that is too short to conclude from; "" if it is long enough.
+// Notice warns that the period is too short for conclusions; "" if it is long enough.
 func (u *Used) Notice() string {
 	covered := u.Read.Newest.Sub(u.Read.Oldest)
 	if covered >= shortPeriod {
@@ -117,15 +117,15 @@ func (u *Used) Notice() string {
 	return "the logs cover " + terminal.Age(covered) + " only: what is done once a month or once a year does not show in them"
 }
 
-// grantUses tells which grants the requests of an api_key used.
+// grantUses are the grants that the requests of an api_key used.
 type grantUses struct {
 	used    map[gateway.Grant]*counted
 	refused map[gateway.Grant]*counted
-	fields  map[string]*counted // that were refused: contact.note of GET /contact
+	fields  map[string]*counted // refused fields: contact.note of GET /contact
 }
 
-// grantUsesOf sorts the requests of each api_key by the grants they used. What
-// needs none is left out.
+// grantUsesOf counts the requests of each api_key by the grants that they used. It leaves out
+// requests that need no grant.
 func (l *Lists) grantUsesOf(all *Used) map[string]*grantUses {
 	byKey := map[string]*grantUses{}
 	for i := range l.keys {
@@ -137,7 +137,7 @@ func (l *Lists) grantUsesOf(all *Used) map[string]*grantUses {
 			continue
 		}
 		op := l.gateway.Logged(u.Method, u.Endpoint)
-		if op == nil { // of a configuration that had it
+		if op == nil { // an earlier configuration had it
 			continue
 		}
 		switch grant, governed := op.Grant(); {
@@ -155,7 +155,7 @@ func (l *Lists) grantUsesOf(all *Used) map[string]*grantUses {
 	return byKey
 }
 
-// sumArrays adds up the arrays that requests used, besides the operation itself.
+// sumArrays counts the grants that the arrays of requests needed.
 func (l *Lists) sumArrays(g *grantUses, u use, n counted) {
 	lacks := listed(u.Lacks)
 	for _, text := range listed(u.Needs) {
@@ -170,7 +170,7 @@ func (l *Lists) sumArrays(g *grantUses, u use, n counted) {
 	}
 }
 
-// covered are the grants that an entry of an allowlist covers: those that were used, and the others.
+// covered returns the grants that an entry of an allowlist covers: those that were used, and the others.
 func (l *Lists) covered(rule config.Rule, used map[gateway.Grant]*counted) (yes, no []gateway.Grant) {
 	for _, grant := range l.grants {
 		switch {
@@ -187,7 +187,7 @@ func (l *Lists) covered(rule config.Rule, used map[gateway.Grant]*counted) (yes,
 // methodOrder is the order of the interface.
 var methodOrder = [...]string{"GET", "POST", "PUT", "DELETE"}
 
-// byEndpoint puts grants in the order that people look for them in.
+// byEndpoint compares grants by path, then by method in the usual order.
 func byEndpoint(a, b gateway.Grant) int {
 	return cmp.Or(cmp.Compare(a.Path, b.Path), slices.Index(methodOrder[:], a.Method)-slices.Index(methodOrder[:], b.Method))
 }

@@ -15,10 +15,10 @@ import (
 
 // WhatIf is the effect of a new configuration on requests of the past.
 type WhatIf struct {
-	Refused int64 // newly; as the others it counts requests
-	allowed int64 // newly
+	Refused int64 // newly refused requests
+	allowed int64 // newly allowed requests
 	same    int64
-	other   int64 // without a session, which have no key to judge, and for operations that no client was offered
+	other   int64 // requests without a session, which have no key to judge, and for operations that no client was offered
 	changed map[verdict]*counted
 	read    accesslog.Summary
 }
@@ -26,8 +26,8 @@ type WhatIf struct {
 // verdict is the decision about the requests of a key for an operation.
 type verdict struct{ now, key, method, endpoint, why string }
 
-// judgeUse judges requests by a configuration at a time, by the decision that serving takes. It
-// says why they are refused; "" where they are allowed.
+// judgeUse judges requests at a time, with the decision that the serving gateway uses. It returns why they
+// are refused; "" if they are allowed.
 func (l *Lists) judgeUse(u use, at time.Time) (refused string) {
 	key := l.byName[u.Key]
 	switch {
@@ -54,7 +54,7 @@ func (l *Lists) judgeUse(u use, at time.Time) (refused string) {
 	return ""
 }
 
-// WhatIf judges requests again, as of then.
+// WhatIf judges requests again, as of a moment.
 func (l *Lists) WhatIf(used *Used, at time.Time) *WhatIf {
 	w := &WhatIf{read: used.Read, changed: map[verdict]*counted{}}
 	for u, n := range used.uses {

@@ -1,5 +1,5 @@
-// Package atomicfile writes files that are there whole, and on disk, or not at all: whoever
-// reads one meanwhile, or after a power cut, has the old one or the new one.
+// Package atomicfile writes files completely, and synced to disk, or not at all: readers see the
+// old file or the new one, even after a power cut.
 package atomicfile
 
 import (
@@ -16,16 +16,16 @@ import (
 	"syscall"
 )
 
-// Write puts what write writes into the file at path, with that mode.
+// Write replaces the file at path by what write writes, with that mode.
 func Write(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	return put(path, func(file *os.File) error { return errors.Join(write(file), file.Chmod(mode)) })
 }
 
-// Replace puts text in the place of a file that holds old, with the same mode and owner. A
-// file that is new is for its owner and the group of its folder to read. It fails if somebody
-// else has changed the file.
+// Replace replaces the contents old of a file by text, with the same mode and owner. A new file
+// can be read by its owner and the group of its folder. Replace fails if somebody else has changed
+// the file.
 func Replace(path string, old, text []byte) error {
-	defer lock(filepath.Dir(path))() // or two might find the same old one
+	defer lock(filepath.Dir(path))() // two programs must not both find old
 	return put(path, func(file *os.File) error {
 		mode := fs.FileMode(0o640)
 		if info, err := os.Stat(path); err == nil {
@@ -34,7 +34,7 @@ func Replace(path string, old, text []byte) error {
 				return fmt.Errorf("%s would get another owner: %w", path, err)
 			}
 		} else if info, err := os.Stat(filepath.Dir(path)); err == nil {
-			_ = giveTo(file, info) // whoever may read the folder's other files
+			_ = giveTo(file, info) // if that fails, the file stays this user's
 		}
 		if _, err := file.Write(text); err != nil {
 			return err
@@ -53,11 +53,11 @@ func Replace(path string, old, text []byte) error {
 	})
 }
 
-// put makes the file under a hidden name, which no pattern of an include matches, and renames
+// put writes the file under a hidden name, which no pattern of an include matches, and renames
 // it.
 func put(path string, write func(*os.File) error) (err error) {
 	dir := filepath.Dir(path)
-	folder, err := os.Open(dir) // before anything is changed
+	folder, err := os.Open(dir) // if that fails, nothing is changed yet
 	if err != nil {
 		return err
 	}
@@ -87,11 +87,11 @@ func put(path string, write func(*os.File) error) (err error) {
 	return nil
 }
 
-// unfinished is how the names begin under which a file is made.
+// unfinished returns the prefix of the hidden names.
 func unfinished(path string) string { return "." + filepath.Base(path) + "." }
 
-// RemoveUnfinished removes what a process left that was killed while it wrote a file. Nobody may be
-// writing it.
+// RemoveUnfinished removes what a process left that was killed while it wrote the file. No other process may
+// be writing it.
 func RemoveUnfinished(path string) error {
 	dir := filepath.Dir(path)
 	entries, err := os.ReadDir(dir)
@@ -104,13 +104,13 @@ func RemoveUnfinished(path string) error {
 	return err
 }
 
-// syncFolder has a new name survive a power cut, where the system can do that.
+// syncFolder makes a new name survive a power cut, where the system can do that.
 func syncFolder(folder *os.File) error {
-	if runtime.GOOS == "windows" { // which writes no folders to disk
+	if runtime.GOOS == "windows" { // Windows cannot sync folders
 		return nil
 	}
 	err := folder.Sync()
-	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) { // as some disks of a network say it
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) { // some network disks cannot, either
 		return nil
 	}
 	return err

@@ -2,5 +2,5 @@
 
 package atomicfile
 
-// lock locks nothing: this system has no such locks.
+// lock does nothing: this system has no such locks.
 func lock(string) (release func()) { return func() {} }

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// lockWait is how long others may take: a file of a configuration is replaced in milliseconds.
+// lockWait is how long to wait for another process; replacing a file of a configuration takes milliseconds.
 const lockWait = 10 * time.Second
 
-// lock keeps others out who replace files of a folder, until it is released. A folder that cannot
-// be locked, and one that somebody holds, is gone on with: whoever may read it could else keep
-// api_keys from being revoked.
+// lock keeps other processes from replacing files of a folder, until it is released. If the folder cannot be
+// locked within lockWait, the caller goes on without the lock: otherwise anybody who may read the folder could
+// hold it and keep api_keys from being revoked.
 func lock(dir string) (release func()) {
 	folder, err := os.Open(dir)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package chart draws figures over time as SVG: for pages that are made on the server and
-// need nothing from outside. Colours are the page's, by the class of each layer.
+// Package chart draws figures over time as SVG, for pages that are made on the server and load
+// nothing from outside. The page sets the colours, by the class of each layer.
 package chart
 
 import (
@@ -13,15 +13,15 @@ import (
 
 // Layer is one line or area: a value for each step, oldest first. NaN is a gap.
 type Layer struct {
-	Class  string // of CSS
-	Name   string // as readers of the picture are told
+	Class  string // CSS class
+	Name   string // shown to readers
 	Values []float64
 }
 
 // Mark is a moment in the chart.
 type Mark struct {
 	Class string
-	Word  string // that stands beside it
+	Word  string // label beside the mark
 	At    time.Time
 	Text  string
 }
@@ -34,17 +34,17 @@ type Chart struct {
 	Layers []Layer
 	Stack  bool // the layers are areas on top of each other, else lines
 	Marks  []Mark
-	Format func(float64) string // of a value, as 12/s or 3 ms
+	Format func(float64) string // formats a value, as 12/s or 3 ms
 }
 
 // The size of the picture in its own units; the page scales it.
 const (
 	width, height = 720, 140
-	top           = 18 // above the highest value, for the words of marks
+	top           = 18 // space above the highest value, for the words of marks
 )
 
-// SVG draws the chart with its scale, the words of its marks, and what each step had, which a
-// page shows of the step that is pointed at.
+// SVG draws the chart with its scale, the words of its marks, and the values of each step, which a
+// page shows when the pointer is on the step.
 func (c Chart) SVG() template.HTML {
 	var b strings.Builder
 	most := c.most()
@@ -54,7 +54,7 @@ func (c Chart) SVG() template.HTML {
 		fmt.Fprintf(&b, `<text x="4" y="%s%%">%s</text>`, percent(height-of*(height-top)-2, height), template.HTMLEscapeString(c.Format(of*most)))
 	}
 	c.values(&b)
-	said := math.Inf(-1)
+	lastWord := math.Inf(-1)
 	for _, m := range c.Marks {
 		at := float64(m.At.Sub(c.From)) / float64(c.Step) / float64(c.steps())
 		if at < 0 || at > 1 {
@@ -62,15 +62,15 @@ func (c Chart) SVG() template.HTML {
 		}
 		x := percent(at, 1)
 		fmt.Fprintf(&b, `<line class="mark %s" x1="%s%%" x2="%s%%" y1="0" y2="100%%"><title>%s</title></line>`, m.Class, x, x, template.HTMLEscapeString(m.At.Format("15:04:05 MST ")+m.Text))
-		switch { // a word that would cover another is left out
-		case at-said < 0.12:
+		switch { // leave out a word that would cover another
+		case at-lastWord < 0.12:
 			continue
 		case at > 0.9:
 			fmt.Fprintf(&b, `<text class="mark %s" x="%s%%" dx="-3" y="11" text-anchor="end">%s</text>`, m.Class, x, template.HTMLEscapeString(m.Word))
 		default:
 			fmt.Fprintf(&b, `<text class="mark %s" x="%s%%" dx="3" y="11">%s</text>`, m.Class, x, template.HTMLEscapeString(m.Word))
 		}
-		said = at
+		lastWord = at
 	}
 	b.WriteString("</svg>")
 	return template.HTML(b.String()) // #nosec G203 -- all texts in it are escaped
@@ -86,7 +86,7 @@ func (c Chart) Spark() template.HTML {
 	return template.HTML(b.String()) // #nosec G203 -- all texts in it are escaped
 }
 
-// picture draws the layers, which are as wide and as high as there is room.
+// picture draws the layers, scaled to the available space.
 func (c Chart) picture(b *strings.Builder, most float64) {
 	fmt.Fprintf(b, `<svg viewBox="0 0 %d %d" preserveAspectRatio="none" width="100%%" height="100%%">`, width, height)
 	for _, of := range []float64{0.5, 1} {
@@ -104,10 +104,10 @@ func (c Chart) picture(b *strings.Builder, most float64) {
 	b.WriteString("</svg>")
 }
 
-// mostPointed is how many parts of the picture can be pointed at.
+// mostPointed is how many parts of the chart the pointer can select.
 const mostPointed = 180
 
-// values are what can be pointed at: the steps, or where there are very many, some together.
+// values draws the parts that the pointer can select: one for each step, or for several if there are many.
 func (c Chart) values(b *strings.Builder) {
 	together := (c.steps() + mostPointed - 1) / mostPointed
 	for i := 0; i < c.steps(); i += together {
@@ -120,13 +120,13 @@ func (c Chart) values(b *strings.Builder) {
 	}
 }
 
-// at says what some steps had, of each layer the most; "" for nothing.
+// at describes some steps by the highest value of each layer; "" if there is nothing.
 func (c Chart) at(from, together int) string {
 	parts, any := make([]string, 0, len(c.Layers)), false
 	for _, l := range c.Layers {
 		most := math.Inf(-1)
 		for _, v := range l.Values[min(from, len(l.Values)):min(from+together, len(l.Values))] {
-			if v > most { // which NaN is not
+			if v > most { // false for NaN
 				most = v
 			}
 		}
@@ -140,7 +140,7 @@ func (c Chart) at(from, together int) string {
 	return c.From.Add(time.Duration(from)*c.Step).Format("15:04:05 MST ") + strings.Join(parts, ", ")
 }
 
-// label says in words what the picture shows.
+// label describes in words what the chart shows.
 func (c Chart) label(most float64) string {
 	parts := make([]string, 0, len(c.Layers))
 	for _, l := range c.Layers {
@@ -161,7 +161,7 @@ func (c Chart) steps() int {
 	return max(n, 1)
 }
 
-// most is the highest value, rounded up to one that reads well.
+// most returns the highest value, rounded up to a round number.
 func (c Chart) most() float64 {
 	most := 0.0
 	for i := range c.steps() {
@@ -195,8 +195,8 @@ func nice(v float64) float64 {
 	return 10 * power
 }
 
-// area draws a layer on those below and returns what it reaches. A step is as wide as it
-// took: what happened in it is told for all of it.
+// area draws a layer on top of those below, and returns the heights that it reaches. Each value is
+// drawn over the whole width of its step.
 func (c Chart) area(b *strings.Builder, l Layer, below []float64, most float64) []float64 {
 	n := c.steps()
 	if below == nil {
@@ -236,7 +236,7 @@ func (c Chart) line(b *strings.Builder, l Layer, most float64) {
 		}
 		x := c.xOf(float64(i) + 0.5)
 		fmt.Fprintf(&path, "%s%s %s", pen, x, yOf(v, most))
-		if pen == "M" { // one value alone is seen too
+		if pen == "M" { // makes a single value visible
 			fmt.Fprintf(&path, "h.1")
 		}
 		pen = "L"

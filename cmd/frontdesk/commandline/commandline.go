@@ -1,5 +1,5 @@
 // Package commandline runs one command line of a program: it parses it, runs the command, and
-// words what went wrong in the same way for all programs. What a command does is not here.
+// reports errors, in the same way for all programs. The commands themselves are not here.
 package commandline
 
 import (
@@ -14,15 +14,15 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// Grammar is what command lines of a program may say.
+// Grammar describes the command lines of a program.
 type Grammar struct {
 	Name, About string
-	Commands    any // a pointer to a struct, in kong's words; its commands have a Run(desk.Program) error
+	Commands    any // a pointer to a struct with kong's tags; its commands have a Run(desk.Program) error
 	Vars        kong.Vars
 }
 
 // Run runs one command line and returns its exit code: 0 for done, 1 for
-// failed, 2 for a command line or configuration that is wrong. A command's help tells of others.
+// failed, 2 for a command line or configuration that is wrong. The help of a command names any others.
 func (g Grammar) Run(p desk.Program, args []string) int {
 	exit := -1
 	parser, err := kong.New(g.Commands,
@@ -67,16 +67,16 @@ func (g Grammar) Run(p desk.Program, args []string) int {
 	}
 }
 
-// say tells why a command failed, unless nobody takes it: to stop must not wait for
-// whoever reads the log of serve, which goes the same way.
+// say writes why a command failed, but does not wait for longer than desk.LogPatience: the program
+// must stop even if the reader of its log, which is on the same stream, hangs.
 func say(out io.Writer, words ...any) {
-	said := make(chan struct{})
+	written := make(chan struct{})
 	go func() {
-		defer close(said)
+		defer close(written)
 		fmt.Fprintln(out, words...)
 	}()
 	select {
-	case <-said:
+	case <-written:
 	case <-time.After(desk.LogPatience):
 	}
 }

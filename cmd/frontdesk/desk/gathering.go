@@ -106,7 +106,7 @@ func (p *past) unreported(now time.Time, stopped bool) (reported redis.Report, l
 		Parts:    map[string]map[string][]byte{stepsPart: {}, minutesPart: {}},
 		Refusals: map[string][][]byte{},
 	}
-	minutes, steps := p.Untold(g.reported)
+	minutes, steps := p.Unreported(g.reported)
 	for part, all := range map[string][]instrument.Step{stepsPart: steps, minutesPart: minutes} {
 		for _, s := range all {
 			reported.Parts[part][strconv.FormatInt(s.Place(), 10)] = packed(s)

@@ -166,10 +166,10 @@ func TestLogDiskFull(t *testing.T) {
 			logs.lines.flush()
 		}
 	}
-	since, _ := logs.lines.behind()
+	since, _ := logs.lines.stalled()
 	require.Zero(t, since, "for a moment")
 	logs.lines.stuck.Add(-int64(stallPatience))
-	since, why := logs.lines.behind()
+	since, why := logs.lines.stalled()
 	require.NotZero(t, since)
 	require.Contains(t, why, "no space left on device")
 	h := &Desk{basis: &basis{logs: logs}}
@@ -181,7 +181,7 @@ func TestLogDiskFull(t *testing.T) {
 	disk.room = 1 << 20
 	disk.mu.Unlock()
 	logs.lines.flush()
-	since, _ = logs.lines.behind()
+	since, _ = logs.lines.stalled()
 	require.Zero(t, since)
 	logs.Stop()
 	all := linesOf(t, &disk.taken)

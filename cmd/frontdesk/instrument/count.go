@@ -15,30 +15,30 @@ import (
 // bucketFactor is how much wider each bucket of a histogram is than the one before, at most.
 const bucketFactor = 1.1
 
-// Kind is what a series is of.
+// Kind is the kind of a series.
 type Kind uint8
 
-// The kinds of series. Of All there is one, without a name.
+// The kinds of series. There is one series of All, without a name.
 const (
 	All Kind = iota
 	Endpoint
 	Key
 	Client
 	Reason
-	Calls // of the backend, by what their circuit guards
+	Calls // calls of the backend, by what their circuit guards
 	kinds
 )
 
-// name names a series; without a word it is what has no series of its own.
+// name names a series; the one without a word counts what has no series of its own.
 type name struct {
 	kind Kind
 	word string
 }
 
-// count is what a series has counted since the start.
+// count holds the counters of a series since the start.
 type count struct {
 	requests, refused, failed float64
-	took, backend             float64 // seconds, of all requests together
+	took, backend             float64 // seconds, summed over all requests
 	buckets                   map[int32]float64
 	schema                    int32
 }
@@ -63,8 +63,8 @@ func fateOf(status int) string {
 	}
 }
 
-// fateOfCall is how a call of the backend counts: refused is one that was not made, since there was
-// no room or the circuit was open.
+// fateOfCall returns how a call of the backend counts. A call that was not made, because there was no
+// room or the circuit was open, counts as refused.
 func fateOfCall(outcome backend.Outcome) string {
 	switch outcome {
 	case backend.Busy, backend.Open:
@@ -85,7 +85,7 @@ func (c *count) add(fate string, n float64) {
 	}
 }
 
-// time adds what a histogram has counted.
+// time adds the counts of a histogram.
 func (c *count) time(h *dto.Histogram) {
 	if c.buckets == nil {
 		c.buckets = map[int32]float64{}
@@ -103,7 +103,7 @@ func (c *count) time(h *dto.Histogram) {
 	}
 }
 
-// counts are what the series have counted so far.
+// counts returns the counters of all series.
 func (i *Instrument) counts() map[name]*count {
 	all := map[name]*count{}
 	of := func(kind Kind, word string) *count {
@@ -113,7 +113,7 @@ func (i *Instrument) counts() map[name]*count {
 		}
 		return all[n]
 	}
-	families, _ := i.window.Gather() // of our own counters, which do not fail
+	families, _ := i.window.Gather() // our own counters do not fail
 	for _, f := range families {
 		for _, m := range f.Metric {
 			label := labelsOf(m)
@@ -156,7 +156,7 @@ func (i *Instrument) counts() map[name]*count {
 	return all
 }
 
-// endpoints are the series that a request for an endpoint counts in.
+// endpoints returns the series that count a request for an endpoint.
 func endpoints(of func(Kind, string) *count, label map[string]string) []*count {
 	if label["endpoint"] == "" {
 		return []*count{of(All, "")}
@@ -190,7 +190,7 @@ func labelsOf(m *dto.Metric) map[string]string {
 	return all
 }
 
-// collected are the counters that there are.
+// collected returns the counters of a vector.
 func collected(of *prometheus.CounterVec) iter.Seq[*dto.Metric] {
 	return func(yield func(*dto.Metric) bool) {
 		metrics := make(chan prometheus.Metric)
@@ -207,13 +207,13 @@ func collected(of *prometheus.CounterVec) iter.Seq[*dto.Metric] {
 	}
 }
 
-// since is what was counted since an earlier count of the same series, which may be none. What
-// began anew in between, as that of a key that was removed, is counted from there.
+// since returns what was counted since an earlier count of the same series, which may be nil. If a
+// counter began anew in between, as that of a key that was removed, it counts from there.
 func (c *count) since(was *count) (e Entry) {
 	if was == nil || was.requests > c.requests {
 		was = &count{}
 	}
-	n := func(now, before float64) uint32 { return uint32(max(now-before, 0)) } // #nosec G115 -- of ten seconds
+	n := func(now, before float64) uint32 { return uint32(max(now-before, 0)) } // #nosec G115 -- ten seconds have few
 	e.Requests, e.Refused, e.Failed = n(c.requests, was.requests), n(c.refused, was.refused), n(c.failed, was.failed)
 	e.Took, e.Backend = float32(c.took-was.took), float32(max(c.backend-was.backend, 0))
 	timed := 0.0
@@ -231,7 +231,7 @@ func (c *count) since(was *count) (e Entry) {
 	return e
 }
 
-// withoutCauses exports refusals as everybody may see them, of the api_keys that are configured.
+// withoutCauses exports refusals without their causes, by the api_keys that are configured.
 type withoutCauses struct{ of *Instrument }
 
 var refusalsDesc = prometheus.NewDesc("frontdesk_refusals_total",

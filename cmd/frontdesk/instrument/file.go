@@ -23,23 +23,23 @@ type kept struct {
 	ByLimit, Others []Refusal
 	Marks           []Mark
 	Seen            map[string]map[Tie]*Uses
-	Since, Full     int64 // of Seen
+	Since, Full     int64 // seen.since and seen.full
 }
 
-// format is that of the files. One of another format is not read: its figures would be wrong.
+// format is the format of the files. A file of another format is not read: its figures would be wrong.
 const format = 3
 
-// begins is how a file begins: what does not is none of ours, and not to be written over.
+// begins is how a file begins. A file that begins otherwise is not ours, and must not be overwritten.
 const begins = "frontdesk history\n"
 
-// ErrForeign says that a file is no history, damaged or not.
+// ErrForeign says that a file is not a history.
 var ErrForeign = errors.New("is a file of something else than this history")
 
-// ErrYetToCome says that a file was written when the clock was ahead. The history goes on with all of
-// it that is not of steps that are yet to come.
+// ErrYetToCome says that a file was written when the clock was ahead. The history goes on without the
+// steps that are in the future.
 var ErrYetToCome = errors.New("which is yet to come")
 
-// Save writes the history to a file, whole or not at all.
+// Save writes the history to a file, completely or not at all.
 func (i *Instrument) Save(file string) error {
 	return atomicfile.Write(file, 0o600, func(w io.Writer) error {
 		if _, err := io.WriteString(w, begins); err != nil {
@@ -71,7 +71,7 @@ func (i *Instrument) kept() kept {
 	return k
 }
 
-// withoutUsers are the newest refusals as a file has them: without the names of users.
+// withoutUsers returns the newest refusals without the names of users, for a file.
 func withoutUsers(all []Refusal) []Refusal {
 	kept := slices.Clone(newest(all))
 	for i := range kept {
@@ -83,9 +83,9 @@ func withoutUsers(all []Refusal) []Refusal {
 // mostFile bounds what is read of a file.
 const mostFile = 64 << 20
 
-// Load goes on from what a file has; there may be none, or an empty one. It is for an instrument
-// that has counted nothing yet. It fails with ErrForeign, and with ErrYetToCome, after which it goes
-// on all the same.
+// Load continues the history in a file; a missing or empty file is no error. It is for an instrument
+// that has counted nothing yet. It may fail with ErrForeign, or with ErrYetToCome, which says only that
+// some steps are missing.
 func (i *Instrument) Load(file string) error {
 	switch info, err := os.Stat(file); {
 	case errors.Is(err, os.ErrNotExist), err == nil && info.Mode().IsRegular() && info.Size() == 0:
@@ -104,7 +104,7 @@ func (i *Instrument) Load(file string) error {
 	if _, err := io.ReadFull(f, head); err != nil || string(head) != begins {
 		return fmt.Errorf("%s: %w", file, ErrForeign)
 	}
-	_ = atomicfile.RemoveUnfinished(file) // of a process that was killed; who cannot remove it cannot save either, and tells that
+	_ = atomicfile.RemoveUnfinished(file) // left by a process that was killed; if it cannot be removed, Save fails and reports that
 	var k kept
 	if err := gob.NewDecoder(flate.NewReader(io.LimitReader(f, mostFile))).Decode(&k); err != nil {
 		return fmt.Errorf("%s is damaged: %w", file, err)

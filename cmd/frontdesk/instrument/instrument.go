@@ -17,40 +17,40 @@ import (
 	"frontdesk/gateway"
 )
 
-// Instrument is safe for concurrent use. It keeps no request waiting.
+// Instrument counts what a gateway does. It is safe for concurrent use, and never blocks a request for long.
 type Instrument struct {
 	Registry *prometheus.Registry // what /metrics exports
 	Since    time.Time            // when it began to count
 
-	// Configured are the names of the api_keys that /metrics may name; it is set before that is asked,
-	// and nil for all.
+	// Configured returns the api_keys that /metrics may name; nil for all. It is set before the first
+	// scrape.
 	Configured func() map[string]bool
 
 	requests   *prometheus.HistogramVec // by method, endpoint, status
-	asked      *prometheus.CounterVec   // seconds of the backend in them, by method, endpoint
-	refusals   *prometheus.CounterVec   // by key, reason, cause, status; /metrics has no causes, which tell whether a user exists
+	backend    *prometheus.CounterVec   // seconds of the backend in requests, by method, endpoint
+	refusals   *prometheus.CounterVec   // by key, reason, cause, status; /metrics leaves out causes, which reveal whether a user exists
 	keys       *prometheus.CounterVec   // requests by key, sha256
-	clients    *prometheus.CounterVec   // requests by client, fate: of the pages only, since /metrics names no clients
+	clients    *prometheus.CounterVec   // requests by client, fate; only for the pages, since /metrics names no clients
 	calls      *prometheus.CounterVec   // by resource, operation, outcome
 	seconds    *prometheus.HistogramVec // of calls, by resource, operation
 	records    *prometheus.CounterVec   // of bulk requests, by method, endpoint, status
 	deprecated *prometheus.CounterVec   // by key, what, how
 	logins     *prometheus.CounterVec   // by outcome
-	window     *prometheus.Registry     // of these, what the pages show
+	window     *prometheus.Registry     // those that the pages show
 
-	uses   sync.Map // of hashes of api_keys, [32]byte to *atomic.Int64: when they were used last, in Unix seconds
-	called sync.Map // of kinds of calls, callKind to *callMeters
-	opened sync.Map // of what a circuit guards, its *Opening
+	uses   sync.Map // hash of an api_key ([32]byte) to its last use in Unix seconds (*atomic.Int64)
+	called sync.Map // callKind to *callMeters
+	opened sync.Map // name of what a circuit guards to its last *Opening
 
 	clock func() time.Time
 	id    string
 
-	looking  sync.Mutex // held from reading the counters until what they say is noted, before mu
+	looking  sync.Mutex // held from reading the counters until last is set; locked before mu
 	mu       sync.Mutex
-	last     map[name]*count // at the end of steps
-	began    int64           // the step under way, in Unix seconds
-	minutes  []Step          // oldest first, then
-	steps    []Step
+	last     map[name]*count // the counters at the end of the last step
+	began    int64           // start of the step under way, in Unix seconds
+	minutes  []Step          // oldest first
+	steps    []Step          // those after minutes, oldest first
 	levels   Levels
 	answers  map[answerKind]*answerMeters
 	byKey    map[KeyHash]prometheus.Counter
@@ -75,7 +75,7 @@ func New(clock func() time.Time) *Instrument {
 		answers: map[answerKind]*answerMeters{}, byKey: map[KeyHash]prometheus.Counter{}, byClient: map[string]*[3]prometheus.Counter{}, byReason: map[refusalKind]prometheus.Counter{},
 		requests: histogram("frontdesk_request_duration_seconds", "How long requests took, by the endpoint as it is documented and the status answered; without an endpoint for those that found none.",
 			[]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}, "method", "endpoint", "status"),
-		asked:    counter("frontdesk_request_backend_seconds_total", "How long the calls of the backend took that requests made, those side by side added.", "method", "endpoint"),
+		backend:  counter("frontdesk_request_backend_seconds_total", "How long the calls of the backend took that requests made, those side by side added.", "method", "endpoint"),
 		refusals: counter("refusals", "Requests that were answered with an error.", "key", "reason", "cause", "status"),
 		keys:     counter("frontdesk_key_requests_total", "Requests with one of the hashes of an api_key, by its first digits, at this gateway, logins included; without digits those that needed no look at it.", "key", "sha256"),
 		clients:  counter("clients", "Requests by client.", "client", "fate"),
@@ -87,8 +87,8 @@ func New(clock func() time.Time) *Instrument {
 		deprecated: counter("frontdesk_deprecated_total", "Requests that have to do with something that the model marks as deprecated, by how: named (by the request) or answered (only part of the answer).", "key", "what", "how"),
 		logins:     counter("frontdesk_logins_total", "Tries to log in by how they ended: done, wrong (api_key, username or password), throttled, busy (too many others at once), refused (a user who may not) or failed.", "outcome"),
 	}
-	i.Registry.MustRegister(i.requests, i.asked, withoutCauses{i}, i.keys, i.calls, i.seconds, i.records, i.deprecated, i.logins)
-	i.window.MustRegister(i.requests, i.asked, i.refusals, i.keys, i.clients, i.calls, i.seconds)
+	i.Registry.MustRegister(i.requests, i.backend, withoutCauses{i}, i.keys, i.calls, i.seconds, i.records, i.deprecated, i.logins)
+	i.window.MustRegister(i.requests, i.backend, i.refusals, i.keys, i.clients, i.calls, i.seconds)
 	for _, outcome := range auth.LoginOutcomes() {
 		i.logins.WithLabelValues(string(outcome)) // from 0, so that a rate sees the first one
 	}
@@ -98,11 +98,11 @@ func New(clock func() time.Time) *Instrument {
 
 const idLength = 6
 
-// mostClients is how many clients are counted each by itself.
+// mostClients is how many clients have a series of their own.
 const mostClients = 5000
 
-// ID tells this instrument from any other: it is drawn when counting begins, and kept over a
-// restart with the history.
+// ID identifies this instrument. It is drawn when counting begins, and kept over a restart with the
+// history.
 func (i *Instrument) ID() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -111,19 +111,19 @@ func (i *Instrument) ID() string {
 
 var _ gateway.Meter = (*Instrument)(nil)
 
-// answerKind is what requests are timed by, and answerMeters with what.
+// answerKind is the kind by which requests are timed, and answerMeters are its meters.
 type (
 	answerKind struct {
 		method, endpoint string
 		status           int
 	}
 	answerMeters struct {
-		took  prometheus.Observer
-		asked prometheus.Counter
+		took    prometheus.Observer
+		backend prometheus.Counter
 	}
 )
 
-// refusalKind is what refusals are counted by.
+// refusalKind is the kind by which refusals are counted.
 type refusalKind struct {
 	key, reason, cause string
 	status             int
@@ -138,7 +138,7 @@ func (i *Instrument) Answered(a gateway.Answer) {
 		i.numbered++
 		i.refused.add(&a, i.numbered)
 	}
-	for _, one := range counted { // under mu, so that none is lost when a series ends
+	for _, one := range counted { // under mu, so that no count is lost when KeepKeys ends a series
 		if one != nil {
 			one.Inc()
 		}
@@ -146,7 +146,7 @@ func (i *Instrument) Answered(a gateway.Answer) {
 	i.mu.Unlock()
 	timed.took.Observe(a.Took.Seconds())
 	if a.Backend > 0 {
-		timed.asked.Add(a.Backend.Seconds())
+		timed.backend.Add(a.Backend.Seconds())
 	}
 	if a.Hash != nil {
 		i.Used(a.Hash.Hash, a.At)
@@ -160,14 +160,14 @@ func (i *Instrument) Answered(a gateway.Answer) {
 	}
 }
 
-// meters are those that an answer counts in, which are found once.
+// meters returns the meters of an answer, and makes them if they are new.
 func (i *Instrument) meters(a *gateway.Answer) (timed *answerMeters, counted [3]prometheus.Counter) {
 	kind := answerKind{a.Method, a.Endpoint, a.Status}
 	if a.Endpoint == "" {
 		kind.method = "" // a client may make one up
 	}
 	if timed = i.answers[kind]; timed == nil {
-		timed = &answerMeters{i.requests.WithLabelValues(kind.method, kind.endpoint, strconv.Itoa(a.Status)), i.asked.WithLabelValues(kind.method, kind.endpoint)}
+		timed = &answerMeters{i.requests.WithLabelValues(kind.method, kind.endpoint, strconv.Itoa(a.Status)), i.backend.WithLabelValues(kind.method, kind.endpoint)}
 		i.answers[kind] = timed
 	}
 	if a.Key != "" {
@@ -180,7 +180,7 @@ func (i *Instrument) meters(a *gateway.Answer) (timed *answerMeters, counted [3]
 	if a.Client != "" {
 		client := a.Client
 		if i.byClient[client] == nil && len(i.byClient) >= mostClients {
-			client = "" // the others together
+			client = "" // the series of all others
 		}
 		of := i.byClient[client]
 		if of == nil {
@@ -211,13 +211,13 @@ func (i *Instrument) Wrote(method, endpoint string, status, records int) {
 // LoggedIn counts a try to log in.
 func (i *Instrument) LoggedIn(o auth.LoginOutcome) { i.logins.WithLabelValues(string(o)).Inc() }
 
-// callKind is what calls of the backend are counted by, and callMeters with what.
+// callKind is the kind by which calls of the backend are counted, and callMeters are its meters.
 type (
 	callKind   struct{ resource, operation string }
 	callMeters struct {
 		lane     string // the name of what their circuit guards
 		seconds  prometheus.Observer
-		answered prometheus.Counter // of the usual outcome
+		answered prometheus.Counter // calls with the usual outcome
 		slowest
 	}
 )
@@ -250,11 +250,11 @@ func (i *Instrument) Called(ctx context.Context, c backend.Call) {
 type Opening struct {
 	At        time.Time       `json:"at"`
 	Operation string          `json:"operation"`
-	Outcome   backend.Outcome `json:"outcome"` // of the call whose failure was one too many
+	Outcome   backend.Outcome `json:"outcome"` // of the call that opened it
 	RequestID string          `json:"request_id"`
 }
 
-// Opened is what opened a circuit last; nil where nothing has.
+// Opened returns the last opening of a circuit; nil if there was none.
 func (i *Instrument) Opened(lane string) *Opening {
 	if found, ok := i.opened.Load(lane); ok {
 		return found.(*Opening)
@@ -262,7 +262,7 @@ func (i *Instrument) Opened(lane string) *Opening {
 	return nil
 }
 
-// Used notes when one of the hashes of an api_key was used last, at whatever gateway.
+// Used records a use of one of the hashes of an api_key, at any gateway.
 func (i *Instrument) Used(hash [32]byte, at time.Time) {
 	kept, ok := i.uses.Load(hash)
 	if !ok {
@@ -273,7 +273,7 @@ func (i *Instrument) Used(hash [32]byte, at time.Time) {
 	}
 }
 
-// LastUse is when a hash was used last, of what is known; zero for never.
+// LastUse returns when a hash was last used, as far as is known; zero for never.
 func (i *Instrument) LastUse(hash [32]byte) time.Time {
 	kept, ok := i.uses.Load(hash)
 	if !ok {
@@ -285,8 +285,9 @@ func (i *Instrument) LastUse(hash [32]byte) time.Time {
 // KeyHash names one of the hashes of an api_key, by its first digits.
 type KeyHash struct{ Key, SHA256 string }
 
-// KeepKeys begins the series of the api_keys that are configured, by their hashes, and ends those of
-// others. Their refusals count on without a name: a counter that went down would count twice in a rate.
+// KeepKeys begins the series of the configured api_keys, by their hashes, and ends those of others. Their
+// refusals move to the series without a name: a sum that went down would look like a restart, and a rate
+// would count it twice.
 func (i *Instrument) KeepKeys(configured map[[32]byte]KeyHash) {
 	names, pairs := map[string]bool{"": true}, map[KeyHash]bool{}
 	for _, k := range configured {

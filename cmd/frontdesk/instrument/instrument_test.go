@@ -373,7 +373,7 @@ func TestToldOnce(t *testing.T) {
 	w := newWalk()
 	places, told := map[bool]map[int64]Step{true: {}, false: {}}, time.Time{}
 	tell := func() {
-		minutes, steps := w.Untold(told)
+		minutes, steps := w.Unreported(told)
 		told = w.now
 		for _, s := range slices.Concat(minutes, steps) {
 			places[s.Long][s.Place()] = s
@@ -387,6 +387,6 @@ func TestToldOnce(t *testing.T) {
 	all := slices.Concat(slices.Collect(maps.Values(places[true])), slices.Collect(maps.Values(places[false])))
 	v := NewView(Spans["24h"], w.now)
 	require.EqualValues(t, 1000, v.Add(Once(all)).Requests)
-	minutes, steps := w.Untold(w.now)
+	minutes, steps := w.Unreported(w.now)
 	require.Less(t, len(minutes)+len(steps), 20, "no more than that is told again")
 }

@@ -19,13 +19,13 @@ type Refusal struct {
 	User     string        `json:"user,omitempty"`
 	Method   string        `json:"method"`
 	Endpoint string        `json:"endpoint"`
-	Record   int32         `json:"record,omitempty"` // that it named
+	Record   int32         `json:"record,omitempty"` // the ID in its path
 	Status   int           `json:"status"`
 	Reason   string        `json:"reason"`
 	Cause    string        `json:"cause,omitempty"`
 	Address  string        `json:"address"`
 	Took     time.Duration `json:"took_ns"`
-	Gateway  string        `json:"gateway,omitempty"` // of several, which one it was
+	Gateway  string        `json:"gateway,omitempty"` // which of several it was
 	Number   uint64        `json:"number"`            // at this gateway
 }
 
@@ -37,14 +37,14 @@ func (r *Refusal) Path() string {
 	return r.Endpoint
 }
 
-// IsByLimit reports whether a limit refused it, of which one client can cause any number.
+// IsByLimit reports whether a limit refused it. One client can cause any number of these.
 func (r *Refusal) IsByLimit() bool { return r.Status == http.StatusTooManyRequests }
 
-// MostRefusals is how many are kept one by one.
+// MostRefusals is how many refusals are kept one by one.
 const MostRefusals = 1000
 
-// refusals are the last ones by a limit, and apart from them the last others, which they would
-// push out. The oldest come first.
+// refusals holds the last refusals by a limit, and separately the last others, so that the former do
+// not push them out. The oldest come first.
 type refusals struct{ byLimit, others []Refusal }
 
 func (l *refusals) add(a *gateway.Answer, number uint64) {
@@ -75,7 +75,7 @@ func (i *Instrument) Refusals() []Refusal {
 	return NewestFirst(newest(i.refused.byLimit), newest(i.refused.others))
 }
 
-// NewestFirst sorts refusals.
+// NewestFirst merges and sorts refusals.
 func NewestFirst(lists ...[]Refusal) []Refusal {
 	all := slices.Concat(lists...)
 	slices.SortStableFunc(all, func(a, b Refusal) int {
@@ -87,26 +87,26 @@ func NewestFirst(lists ...[]Refusal) []Refusal {
 	return all
 }
 
-// Mark is a moment at which something changed that requests may have felt.
+// Mark is a moment at which something changed that may have affected requests.
 type Mark struct {
 	At   time.Time `json:"at"`
-	Kind string    `json:"kind"` // start, stop, configuration, circuit or key
+	Kind string    `json:"kind"` // start, stop, configuration, circuit, key or sessions
 	Text string    `json:"text"`
 
 	Gateway string `json:"gateway,omitempty"` // of several, which one it was
 }
 
-// mostMarks is how many are kept.
+// mostMarks is how many marks are kept.
 const mostMarks = 200
 
-// Mark notes that something changed now.
+// Mark records that something changed now.
 func (i *Instrument) Mark(kind, text string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.marks = append(i.marks[max(0, len(i.marks)-mostMarks+1):], Mark{At: i.clock(), Kind: kind, Text: text})
 }
 
-// Marks returns those since a moment, oldest first.
+// Marks returns the marks since a moment, oldest first.
 func (i *Instrument) Marks(since time.Time) []Mark {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -8,27 +8,27 @@ import (
 	"frontdesk/gateway"
 )
 
-// With is what an api_key is seen with.
+// With is a kind of things that an api_key is seen with.
 type With uint8
 
-// All grants are counted, so that it can be told which entries of an allowlist nobody used; of all
-// else the last MostSeen.
+// The kinds. All grants are kept, to find the entries of an allowlist that nobody used; of the other kinds
+// the last MostSeen.
 const (
-	Grants With = iota // of allowlists: GET /order
+	Grants With = iota // grants of allowlists: GET /order
 	Clients
 	Users
 	Addresses
 	withs
 )
 
-// MostSeen is how many of all that is no grant are kept, of each kind.
+// MostSeen is how many of each kind except Grants are kept.
 const MostSeen = 8
 
-// Bounds of what is kept. What exceeds them is not counted, and Tied says so.
+// Bounds of what is kept. What exceeds them is not counted, and Tied.Whole is false.
 const (
 	mostKeys = 2000
 	mostTies = 12_000
-	seenKept = 400 * 24 * time.Hour // after the last use: what is done once a year is in it
+	seenKept = 400 * 24 * time.Hour // after the last use; more than a year, for what is done once a year
 )
 
 // Tie is something that a key is seen with.
@@ -37,13 +37,13 @@ type Tie struct {
 	Name string
 }
 
-// Uses is how often, and when last, in Unix seconds.
+// Uses is how often something was seen, and when last, in Unix seconds.
 type Uses struct{ Requests, Last uint32 }
 
-// seen is what keys were seen with.
+// seen counts what keys were seen with.
 type seen struct {
-	since int64 // when it began to be counted, in Unix seconds
-	full  int64 // when something was last not counted, likewise; 0 for never
+	since int64 // when counting began, in Unix seconds
+	full  int64 // when something was last not counted, in Unix seconds; 0 for never
 	ties  int
 	of    map[string]map[Tie]*Uses
 }
@@ -93,7 +93,7 @@ func (s *seen) tie(key string, t Tie, at uint32) {
 	s.ties++
 }
 
-// makeRoom forgets the oldest of a sort if there are MostSeen.
+// makeRoom deletes the oldest of a kind if there are MostSeen.
 func makeRoom(of map[Tie]*Uses, with With) (forgot bool) {
 	n, oldest := 0, Tie{}
 	for t, is := range of {
@@ -113,8 +113,8 @@ func makeRoom(of map[Tie]*Uses, with With) (forgot bool) {
 
 // Tied is what a key was seen with.
 type Tied struct {
-	Since time.Time // that it is counted
-	Whole bool      // whether all has been counted since then
+	Since time.Time // since when it is counted
+	Whole bool      // whether everything has been counted since then
 	With  [withs][]Seen
 }
 
@@ -157,8 +157,8 @@ func (i *Instrument) KeysWith(with With, name string) map[string]Seen {
 	return keys
 }
 
-// keep is what a file has: not what is too old, and no users: who uses a key is asked while they
-// do, and a file would have their names for a year.
+// keep returns what goes into a file: nothing that is too old, and no users, whose names would stay in
+// the file for a year.
 func (s *seen) keep(now time.Time) map[string]map[Tie]*Uses {
 	oldest, all := now.Add(-seenKept).Unix(), map[string]map[Tie]*Uses{}
 	for key, of := range s.of {
@@ -172,7 +172,7 @@ func (s *seen) keep(now time.Time) map[string]map[Tie]*Uses {
 	return all
 }
 
-// put goes on from what a file has.
+// put takes what a file has.
 func (s *seen) put(all map[string]map[Tie]*Uses) {
 	for key, of := range all {
 		if len(of) > 0 {

@@ -13,31 +13,31 @@ import (
 	"frontdesk/gateway"
 )
 
-// slowestKept is how many calls of each operation of a resource are kept of this hour, and of
+// slowestKept is how many calls of each operation of a resource are kept for this hour, and for
 // the one before.
 const slowestKept = 5
 
-// slowest are the slowest calls of one kind, of this hour and of the one before. Only a call that gets
-// a place here pays for it: of the others each reads one number.
+// slowest are the slowest calls of one kind, of this hour and of the one before. All other calls only
+// compare their time with floor.
 type slowest struct {
-	floor       atomic.Int64 // a call that took no longer gets no place
+	floor       atomic.Int64 // a call must take longer than this to be kept
 	mu          sync.Mutex
 	hour        int64
 	now, before []SlowCall // slowest first
 }
 
-// SlowCall is a call of the backend that took long. What it asked has no values of clients.
+// SlowCall is a call of the backend that took long. It holds no values of clients.
 type SlowCall struct {
 	At        time.Time       `json:"at"` // when it ended
 	Took      time.Duration   `json:"took_ns"`
-	Waited    time.Duration   `json:"waited_ns"` // of it for a place among the calls
+	Waited    time.Duration   `json:"waited_ns"` // the part of Took that it waited for a slot
 	Resource  string          `json:"resource"`
 	Operation string          `json:"operation"`
 	Outcome   backend.Outcome `json:"outcome"`
 	RequestID string          `json:"request_id"`
-	Asked     string          `json:"asked"`    // what of it took longest
-	AskedTook time.Duration   `json:"asked_ns"` // and how long that took
-	Of        int             `json:"asked_of"` // how many things it asked
+	Asked     string          `json:"asked"`    // its longest statement or request
+	AskedTook time.Duration   `json:"asked_ns"` // how long that took
+	Of        int             `json:"asked_of"` // how many statements or requests it made
 }
 
 func (s *slowest) note(ctx context.Context, clock func() time.Time, c *backend.Call) {
@@ -75,17 +75,17 @@ func (s *slowest) turn(now time.Time) {
 
 func slower(a, b SlowCall) int { return cmp.Or(cmp.Compare(b.Took, a.Took), a.At.Compare(b.At)) }
 
-// mostAsked bounds what is kept of a statement, in bytes: one for many records is long.
+// mostAsked bounds what is kept of a statement, in bytes; one for many records is long.
 const mostAsked = 1000
 
 func shortened(text string) string {
 	if len(text) <= mostAsked {
-		return strings.Clone(text) // and not what it may be a part of
+		return strings.Clone(text) // text may be a part of a larger string, which is to be freed
 	}
 	return strings.ToValidUTF8(text[:mostAsked], "") + " …"
 }
 
-// SlowestCalls are the slowest calls of this hour and the one before, slowest first.
+// SlowestCalls returns the slowest calls of this hour and the one before, slowest first.
 func (i *Instrument) SlowestCalls() (all []SlowCall) {
 	i.called.Range(func(_, of any) bool {
 		s := &of.(*callMeters).slowest

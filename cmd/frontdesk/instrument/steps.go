@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// How long the steps are that are kept: of the last half hour, and before that of a day.
+// How long the kept steps are: short for the last half hour, long for the day before that.
 const (
 	Short      = 10 * time.Second
 	Long       = time.Minute
@@ -14,11 +14,11 @@ const (
 	longSteps  = 24 * 60
 )
 
-// mostNamed is how many names of a kind a step has, the busiest; what the others did is added up
-// under no name.
+// mostNamed is how many names of a kind a step keeps, the busiest; the others are added up without a
+// name.
 const mostNamed = 25
 
-// Percentiles are those that are kept of durations.
+// Percentiles are the percentiles of durations that are kept.
 var Percentiles = [3]int{50, 95, 99}
 
 // Entry is what one series did in a step.
@@ -26,12 +26,12 @@ type Entry struct {
 	Kind                      Kind
 	Name                      string
 	Requests, Refused, Failed uint32
-	Took, Backend             float32 // seconds, of all requests together
+	Took, Backend             float32 // seconds, summed over all requests
 	Percentiles               Times
 }
 
-// Times are Percentiles in seconds, each the end of the bucket that it fell into; 0 where nothing
-// was timed. Of steps that are taken together they are those of the slowest.
+// Times are Percentiles in seconds, each the upper end of its bucket; 0 if nothing was timed. For
+// several steps together they are those of the slowest step.
 type Times [3]float32
 
 func (e *Entry) add(other *Entry) {
@@ -42,7 +42,7 @@ func (e *Entry) add(other *Entry) {
 	}
 }
 
-// Level is something that is measured, not summed: how many there are at the moment.
+// Level is something that is measured, not counted: how many there are at the moment.
 type Level int
 
 // The levels.
@@ -52,11 +52,11 @@ const (
 	Waiting                  // calls and logins that wait for room
 	Pool                     // connections to the backend at work
 	Due                      // callbacks that should be made now
-	Failing                  // callbacks that were tried in vain and will be tried again
+	Failing                  // callbacks that failed and will be tried again
 	levelKinds
 )
 
-// Levels are what each level was, the most in the step.
+// Levels are the highest values of each level in a step.
 type Levels [levelKinds]uint32
 
 func (l *Levels) most(other Levels) {
@@ -65,24 +65,24 @@ func (l *Levels) most(other Levels) {
 	}
 }
 
-// Step is what happened in one step, of those series that had something.
+// Step is what happened in one step, in the series with requests.
 type Step struct {
 	At      int64 // when it began, in Unix seconds
-	Long    bool  // it is a minute
+	Long    bool  // the step is a minute
 	Levels  Levels
 	Entries []Entry
 }
 
 func stepOf(t time.Time) int64 { return t.Unix() / 10 * 10 }
 
-// Take ends the step under way, if its time is over, and notes what the levels are now. It is
-// called every few seconds.
+// Take ends the step under way, if its time is over, and records the levels. It is called every few
+// seconds.
 func (i *Instrument) Take(levels Levels) {
 	i.looking.Lock()
 	defer i.looking.Unlock()
 	i.mu.Lock()
 	now := stepOf(i.clock())
-	if now == i.began || now < i.began && i.began-now <= 60 { // a clock that is set back a little waits
+	if now == i.began || now < i.began && i.began-now <= 60 { // if the clock was set back a little, the step goes on
 		i.levels.most(levels)
 		i.mu.Unlock()
 		return
@@ -100,7 +100,7 @@ func (i *Instrument) Take(levels Levels) {
 	})
 }
 
-// step is what happened since the last one.
+// step makes a step of what was counted since the last one.
 func (i *Instrument) step(counts map[name]*count) Step {
 	s := Step{At: i.began, Levels: i.levels}
 	for n, c := range counts {
@@ -113,7 +113,7 @@ func (i *Instrument) step(counts map[name]*count) Step {
 	return s
 }
 
-// bound leaves the busiest of each kind their names.
+// bound keeps the names of only the busiest of each kind.
 func (s *Step) bound() {
 	slices.SortFunc(s.Entries, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Name, b.Name))
@@ -137,7 +137,8 @@ func (s *Step) bound() {
 	s.Entries = slices.Clip(kept)
 }
 
-// append adds a step, to the one before if that is of the same time: a process that ended in it.
+// append adds a step. If the last one is of the same time, because the process was restarted in it, both are
+// joined.
 func (i *Instrument) append(s Step) {
 	if n := len(i.steps); n > 0 && i.steps[n-1].At >= s.At {
 		i.steps[n-1].join(s)
@@ -159,8 +160,8 @@ func (s *Step) join(other Step) {
 	s.bound()
 }
 
-// age makes minutes of the steps before the last half hour, and drops those before the last day, and
-// those that are yet to come, since the clock was ahead.
+// age joins the steps before the last half hour to minutes. It drops those before the last day, and those in
+// the future, which come from a clock that was ahead.
 func (i *Instrument) age(now int64) {
 	i.steps = slices.DeleteFunc(i.steps, func(s Step) bool { return s.At > now })
 	i.minutes = slices.DeleteFunc(i.minutes, func(s Step) bool { return s.At > now || s.At <= now-(longSteps+1)*60 })
@@ -178,7 +179,7 @@ func (i *Instrument) age(now int64) {
 }
 
 // Steps returns what has happened since a moment, oldest first: minutes, and after them the short
-// steps of the last half hour with the one under way as it is now.
+// steps of the last half hour, including the one under way.
 func (i *Instrument) Steps(since time.Time) (minutes, steps []Step) {
 	i.looking.Lock()
 	defer i.looking.Unlock()
@@ -191,15 +192,15 @@ func (i *Instrument) Steps(since time.Time) (minutes, steps []Step) {
 	return after(i.minutes, Long), append(after(i.steps, Short), i.step(counts))
 }
 
-// Untold returns what has changed since another gateway was told last: the short steps since then, and
-// the minutes that older ones have been put into.
-func (i *Instrument) Untold(told time.Time) (minutes, steps []Step) {
-	since := told.Add(-time.Minute) // the step that was under way has gone on
+// Unreported returns what has changed since the last report to the other gateways: the short steps since
+// then, and the minutes that older ones were joined to.
+func (i *Instrument) Unreported(last time.Time) (minutes, steps []Step) {
+	since := last.Add(-time.Minute) // includes the step that was under way
 	minutes, steps = i.Steps(since.Add(-shortSteps*Short - Long))
 	return minutes, slices.DeleteFunc(steps, func(s Step) bool { return s.At < since.Unix() })
 }
 
-// Place is where a step stands among those that are kept, which the next one of that place replaces.
+// Place returns the slot of a step in a ring of kept steps; a newer step with the same slot replaces it.
 func (s *Step) Place() int64 {
 	if s.Long {
 		return s.At / 60 % longSteps
@@ -207,7 +208,7 @@ func (s *Step) Place() int64 {
 	return s.At / 10 % (shortSteps + 6)
 }
 
-// Once leaves out the short steps whose minute is there: their places are kept until others come.
+// Once drops the short steps that are part of a minute already: their slots are not yet reused.
 func Once(all []Step) []Step {
 	newest := int64(0)
 	for _, s := range all {

@@ -12,12 +12,12 @@ type Span struct {
 	Points int
 }
 
-// Spans are those that pages offer, by the name in their address.
+// Spans are the spans that pages offer, by the name in their address.
 var Spans = map[string]Span{
 	"10m": {Short, 60}, "30m": {Short, shortSteps}, "2h": {Long, 120}, "6h": {Long, 360}, "24h": {Long, longSteps},
 }
 
-// Since is when a span begins that ends with the step under way.
+// Since returns when a span begins that ends with the step under way.
 func (s Span) Since(now time.Time) time.Time {
 	step := int64(s.Step / time.Second)
 	return time.Unix((now.Unix()/step-int64(s.Points)+1)*step, 0)
@@ -44,8 +44,8 @@ func NewView(span Span, now time.Time) *View {
 	return &View{At: span.Since(now), Step: span.Step, Levels: make([]Levels, span.Points), series: map[name]*Series{}, points: span.Points}
 }
 
-// Add adds the steps of a gateway, and returns what it did. Levels of gateways are added, but those
-// of the callbacks, which they share.
+// Add adds the steps of a gateway, and returns their sum. Levels of gateways are added up, except those of
+// callbacks, which gateways share.
 func (v *View) Add(steps []Step) (sum Entry) {
 	levels := make([]Levels, v.points)
 	for _, s := range steps {
@@ -84,7 +84,7 @@ func (v *View) of(kind Kind, word string) *Series {
 	return v.series[n]
 }
 
-// Of returns the series of a name; false where nothing of it was counted.
+// Of returns the series of a name; false if nothing of it was counted.
 func (v *View) Of(kind Kind, word string) (s *Series, ok bool) {
 	s, ok = v.series[name{kind, word}]
 	if !ok {
@@ -93,7 +93,7 @@ func (v *View) Of(kind Kind, word string) (s *Series, ok bool) {
 	return s, ok
 }
 
-// Busiest returns the series of a kind, most requests first, and what had no name.
+// Busiest returns the series of a kind, most requests first, and the sum of those without a name.
 func (v *View) Busiest(kind Kind) (all []*Series, rest Entry) {
 	for n, s := range v.series {
 		switch {

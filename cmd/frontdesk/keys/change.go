@@ -20,38 +20,38 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// Change is a change of one api_key. The key's own file is written anew, once the configuration
-// has been loaded with the new text in its place. Any other file is left to the operator.
+// Change is a change of one api_key. It rewrites the key's own file, after the configuration was loaded
+// with the new text in its place. It leaves any other file to the operator.
 type Change struct {
-	main   string              // file of the configuration
-	before *config.Config      // as it is
-	isNew  bool                // then all of the configuration has to be right, and the endpoints too
-	beside strictyaml.Problems // of other files, for which no gateway takes the change up yet
+	main      string              // file of the configuration
+	before    *config.Config      // the configuration before the change
+	isNew     bool                // adds a key: then the whole configuration has to be right, endpoints included
+	elsewhere strictyaml.Problems // problems of other files, which keep gateways from taking up the change
 
-	file, name string // that has the key, or is to have it
+	file, name string // of the key
 	change     func(*config.Key)
-	byHand     string // what to do about any other file
-	told       string // what is told once the file is written, and only then, such as an api_key
+	byHand     string // what the operator has to do if the key has no file of its own
+	notice     string // printed only after the file is written, such as an api_key
 }
 
-// open reads a configuration to change a key of it, and finds the key. What is wrong elsewhere does
-// not stop it.
+// open reads a configuration, and begins a change of one of its keys. Problems of other files do not stop
+// it.
 func open(main, name string) (*Change, *config.Key, error) {
-	c, beside, err := desk.DraftForKeys(main, nil)
+	c, elsewhere, err := desk.DraftForKeys(main, nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	key, meant := c.Key(name)
 	switch {
-	case key == nil && len(beside) > 0: // the problems may be why it is not found, or misread
-		return nil, nil, beside
+	case key == nil && len(elsewhere) > 0: // the problems may be why it is not found, or misread
+		return nil, nil, elsewhere
 	case key == nil:
 		return nil, nil, fmt.Errorf("there is no key %s in the configuration%s; frontdesk key list shows which there are", terminal.Safe(name), meant)
 	}
-	if slices.ContainsFunc(beside, func(p strictyaml.Problem) bool { return p.File == key.At().File }) {
-		return nil, nil, beside
+	if slices.ContainsFunc(elsewhere, func(p strictyaml.Problem) bool { return p.File == key.At().File }) {
+		return nil, nil, elsewhere
 	}
-	return &Change{main: main, before: c, beside: beside, file: key.At().File, name: name}, key, nil
+	return &Change{main: main, before: c, elsewhere: elsewhere, file: key.At().File, name: name}, key, nil
 }
 
 // Apply makes the change.
@@ -59,17 +59,17 @@ func (k *Change) Apply(p desk.Program) error {
 	if err := k.write(); err != nil {
 		return err
 	}
-	fmt.Fprint(p.Stdout, k.told)
-	if len(k.beside) > 0 {
-		return errors.Join(fmt.Errorf("%s changed, but a frontdesk that serves goes on with the configuration before, until this is mended as well:\n%s", k.file, k.beside), k.tellOthers(p))
+	fmt.Fprint(p.Stdout, k.notice)
+	if len(k.elsewhere) > 0 {
+		return errors.Join(fmt.Errorf("%s changed, but a frontdesk that serves goes on with the configuration before, until this is mended as well:\n%s", k.file, k.elsewhere), k.publish(p))
 	}
 	_, err := fmt.Fprintf(p.Stdout, "%s changed. A frontdesk that serves takes it up by itself, or on SIGHUP: /readyz has no config.error then.\n", k.file)
-	return errors.Join(err, k.tellOthers(p))
+	return errors.Join(err, k.publish(p))
 }
 
-// tellOthers tells the gateways that share a database what has ended, and the operator that each
-// goes by its own files but for that.
-func (k *Change) tellOthers(p desk.Program) error {
+// publish reports to the gateways that share a database what has ended, and reminds the operator that
+// for everything else each uses its own files.
+func (k *Change) publish(p desk.Program) error {
 	var before config.Key
 	if key, _ := k.before.Key(k.name); key != nil {
 		before = *key
@@ -112,8 +112,8 @@ func (k *Change) write() error {
 	return desk.WithReserve(desk.DatabaseFileOf(k.before), func() error { return atomicfile.Replace(file, src, text) })
 }
 
-// anew is the text of a file that has the key and nothing else. There is no file yet where src
-// is nil.
+// anew returns the new text of the key's own file, whose text is src; nil if there is no file yet. It fails if
+// the file has anything but the key.
 func (k *Change) anew(src []byte) ([]byte, error) {
 	file := &config.KeyFile{}
 	if k.file == k.before.Files()[0] {
@@ -132,7 +132,8 @@ func (k *Change) anew(src []byte) ([]byte, error) {
 	return []byte(file.String()), nil
 }
 
-// judge loads the configuration as it is to be. A key is ended beside what was wrong before.
+// judge loads the configuration with the new file. It ignores problems that were there before, unless a key
+// is added.
 func (k *Change) judge(written map[string][]byte) error {
 	if k.isNew {
 		_, err := desk.LoadWith(k.main, written)
@@ -143,25 +144,26 @@ func (k *Change) judge(written map[string][]byte) error {
 		return err
 	}
 	known := func(p strictyaml.Problem) bool {
-		return slices.ContainsFunc(k.beside, func(b strictyaml.Problem) bool { return b.File == p.File && b.Path == p.Path })
+		return slices.ContainsFunc(k.elsewhere, func(b strictyaml.Problem) bool { return b.File == p.File && b.Path == p.Path })
 	}
 	return slices.DeleteFunc(now, known).Err()
 }
 
-// makeKey makes an api_key, which the program does not store, and what its operator is told, once.
-func makeKey() (hash config.KeyHash, told string, err error) {
+// makeKey makes an api_key, which the program does not store, and the text that shows it to the operator
+// once.
+func makeKey() (hash config.KeyHash, notice string, err error) {
 	id, err := uuid.NewRandom()
 	return config.KeyHash{Hash: sha256.Sum256([]byte(id.String()))},
 		fmt.Sprintf("api_key: %s\n\nHand it to whoever will use it; it is shown only now.\n", id), err
 }
 
-// New makes an api_key: its entry in a configuration, and what its operator is told, once. It does not
-// expire if expires is empty.
-func New(name, expires string, allow []string, zone *time.Location) (key config.Key, told string, err error) {
+// New makes an api_key: its entry in a configuration, and the text that shows it to the operator once. It
+// does not expire if expires is "".
+func New(name, expires string, allow []string, zone *time.Location) (key config.Key, notice string, err error) {
 	if !config.IsKeyName(name) {
 		return key, "", desk.Misused("key name %q: expected lower-case letters, digits, - and _, such as webshop", name)
 	}
-	hash, told, err := makeKey()
+	hash, notice, err := makeKey()
 	if err != nil {
 		return key, "", err
 	}
@@ -179,18 +181,18 @@ func New(name, expires string, allow []string, zone *time.Location) (key config.
 		key.Allow = append(key.Allow, rule)
 	}
 	if len(allow) == 0 {
-		told += "It may do nothing yet: list in allow what it may, for example [\"GET /order\", \"* /vehicle\"].\n"
+		notice += "It may do nothing yet: list in allow what it may, for example [\"GET /order\", \"* /vehicle\"].\n"
 	}
-	return key, told, nil
+	return key, notice, nil
 }
 
-// Add makes an api_key, and is the change that adds it to a configuration.
+// Add makes an api_key, and returns the change that adds it to a configuration.
 func Add(main, name, expires string, allow []string) (*Change, error) {
 	c, err := desk.LoadConfig(main)
 	if err != nil {
 		return nil, err
 	}
-	key, told, err := New(name, expires, allow, c.Server.TimeZone.Location)
+	key, notice, err := New(name, expires, allow, c.Server.TimeZone.Location)
 	if err != nil {
 		return nil, err
 	}
@@ -198,14 +200,14 @@ func Add(main, name, expires string, allow []string) (*Change, error) {
 		return nil, fmt.Errorf("there is a key %s already (%s); frontdesk key rotate gives it a second api_key, another name makes a key of its own", name, old.At())
 	}
 	return &Change{
-		main: main, before: c, isNew: true, file: fileForNew(main, c, name), name: name, told: told,
+		main: main, before: c, isNew: true, file: fileForNew(main, c, name), name: name, notice: notice,
 		byHand: "include such a folder, or have frontdesk key new print what to write, without --config",
 		change: func(of *config.Key) { *of = key },
 	}, nil
 }
 
-// fileForNew is where a new key goes: into a file of its own where the
-// configuration includes every file of a folder, else into the configuration.
+// fileForNew returns the file for a new key: one of its own if the
+// configuration includes every file of a folder, else the configuration's.
 func fileForNew(main string, c *config.Config, name string) string {
 	for _, pattern := range c.Include {
 		if !filepath.IsAbs(pattern) {
@@ -230,17 +232,17 @@ func readExpiry(flag, text string, zone *time.Location) (config.Expiry, error) {
 	return e, nil
 }
 
-// Revoke gives an api_key its end: now, or a day, or a moment, and never a later one than it has. It
-// stays in the configuration with all it was allowed, so that it can be told later what it was.
+// Revoke gives an api_key its end: now, or a day, or a moment, but never a later one than it has. The key
+// stays in the configuration with its allowlist, so that logs can be explained later.
 func Revoke(main, name, end string) (*Change, error) {
 	change, key, err := open(main, name)
 	if err != nil {
 		return nil, err
 	}
-	at, told := end, fmt.Sprintf("%s ends with %s.\n", name, end)
+	at, notice := end, fmt.Sprintf("%s ends with %s.\n", name, end)
 	if end == "now" {
 		at = time.Now().UTC().Format(time.RFC3339)
-		told = fmt.Sprintf("%s is refused, and its open sessions with it, from the moment the configuration is read again.\n", name)
+		notice = fmt.Sprintf("%s is refused, and its open sessions with it, from the moment the configuration is read again.\n", name)
 	}
 	expires, err := readExpiry("--at", at, change.before.Server.TimeZone.Location)
 	switch {
@@ -251,7 +253,7 @@ func Revoke(main, name, end string) (*Change, error) {
 	case !key.Expires.IsZero() && expires.After(key.Expires.Time):
 		return nil, fmt.Errorf("%s ends before %s already: on %s (expires, at %s). To revoke gives no later end; write it there by hand", name, at, key.Expires, key.At())
 	}
-	change.told = told
+	change.notice = notice
 	change.byHand = fmt.Sprintf("give %s (%s) the line expires: %s", name, key.At(), at)
 	change.change = func(of *config.Key) { of.Expires = expires }
 	return change, nil
@@ -261,12 +263,12 @@ func Revoke(main, name, end string) (*Change, error) {
 func Rotate(main, name string, days int) (*Change, error) {
 	change, key, err := open(main, name)
 	if err == nil {
-		err = change.beside.Err()
+		err = change.elsewhere.Err()
 	}
 	if err != nil {
 		return nil, err
 	}
-	hash, told, err := makeKey()
+	hash, notice, err := makeKey()
 	if err != nil {
 		return nil, err
 	}
@@ -275,11 +277,11 @@ func Rotate(main, name string, days int) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	change.told = told + fmt.Sprintf("What was in use for %s works until the end of %s at most.\n", name, end)
+	change.notice = notice + fmt.Sprintf("What was in use for %s works until the end of %s at most.\n", name, end)
 	if key.Expires.Passed(time.Now()) {
-		change.told += fmt.Sprintf("But %s as a whole ended on %s (expires, at %s): nothing works until that is changed.\n", name, key.Expires, key.At())
+		change.notice += fmt.Sprintf("But %s as a whole ended on %s (expires, at %s): nothing works until that is changed.\n", name, key.Expires, key.At())
 	} else if !key.Expires.IsZero() {
-		change.told += fmt.Sprintf("%s as a whole, the new api_key too, ends with %s (expires).\n", name, key.Expires)
+		change.notice += fmt.Sprintf("%s as a whole, the new api_key too, ends with %s (expires).\n", name, key.Expires)
 	}
 	change.byHand = fmt.Sprintf("put a hash that frontdesk key new prints under key_sha256 of %s (%s)", name, key.At())
 	change.change = func(of *config.Key) {

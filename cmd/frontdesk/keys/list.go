@@ -13,8 +13,8 @@ import (
 	"frontdesk/config"
 )
 
-// List writes when the api_keys of a configuration end, how they are recognised, when they were used
-// last, and how much they may do.
+// List writes when the api_keys of a configuration end, how they are recognised, when they were last
+// used, and how many entries their allowlists have.
 func List(p desk.Program, c *config.Config) error {
 	if len(c.APIKeys) == 0 {
 		_, err := fmt.Fprintln(p.Stderr, "There is no api_key yet; frontdesk key new makes one.")
@@ -41,8 +41,8 @@ func List(p desk.Program, c *config.Config) error {
 	return table.Flush()
 }
 
-// hashesOf names the hashes of a key by their first digits, each with its end where it has one of
-// its own, and tells in the same order when each was used last.
+// hashesOf returns the first digits of the hashes of a key, each with its end if it has one of its own,
+// and in the same order when each was last used.
 func hashesOf(key *config.Key, uses neighbours.KeyUses) (names, used string) {
 	var allNames, allUsed []string
 	for _, h := range key.Hashes {

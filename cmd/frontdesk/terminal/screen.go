@@ -9,10 +9,10 @@ import (
 	"golang.org/x/term"
 )
 
-// Keyboard is standard input if somebody can be asked there, else nil.
+// Keyboard returns standard input if it is a terminal, else nil.
 func Keyboard(in io.Reader) *os.File { return of(in) }
 
-// of returns what is read or written if it is a terminal, else nil.
+// of returns a stream if it is a terminal, else nil.
 func of(stream any) *os.File {
 	if file, ok := stream.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 		return file
@@ -28,8 +28,8 @@ func AskPassword(keyboard *os.File, screen io.Writer, question string) (string, 
 	return string(typed), err
 }
 
-// NewStatus shows one line of how far long work is, on a terminal only. An empty
-// one ends it.
+// NewStatus returns a function that shows the progress of long work in one line, on a terminal only. An
+// empty format ends the line.
 func NewStatus(out io.Writer) func(format string, args ...any) {
 	if of(out) == nil {
 		return func(string, ...any) {}

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Table aligns the columns of rows. What a cell holds does a terminal no harm.
+// Table aligns the columns of rows. It makes cells safe for a terminal.
 type Table struct{ to *tabwriter.Writer }
 
-// NewTable begins a table with the names of its columns; without any, it has no such line.
+// NewTable begins a table with the names of its columns; without names, it has no header.
 func NewTable(out io.Writer, columns ...any) Table {
 	t := Table{tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)}
 	if len(columns) > 0 {
@@ -20,7 +20,7 @@ func NewTable(out io.Writer, columns ...any) Table {
 	return t
 }
 
-// Row adds a row. Times are told to the second.
+// Row adds a row. It formats times to the second.
 func (t Table) Row(cells ...any) {
 	texts := make([]string, len(cells))
 	for i, cell := range cells {

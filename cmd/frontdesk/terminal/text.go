@@ -22,7 +22,7 @@ func Safe(text string) string {
 	return strconv.Quote(text)
 }
 
-// WriteJSON writes a line of JSON that is safe for a terminal: what cannot be seen is escaped.
+// WriteJSON writes a line of JSON that is safe for a terminal: invisible characters are escaped.
 func WriteJSON(out io.Writer, value any) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -61,10 +61,10 @@ func Several[N int | int64](n N, thing string) string {
 	return Count(n) + " " + thing
 }
 
-// Minute is a moment in the time zone of this machine, which it names.
+// Minute formats a moment in the time zone of this machine, with the name of the zone.
 func Minute(t time.Time) string { return t.Local().Format("2006-01-02 15:04 MST") }
 
-// Second is Minute to the second; - for no moment.
+// Second is Minute to the second; - for the zero time.
 func Second(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -72,7 +72,7 @@ func Second(t time.Time) string {
 	return t.Local().Format("2006-01-02 15:04:05 MST")
 }
 
-// Age is how long ago something was, as people say it.
+// Age formats how long ago something was, in one or two units.
 func Age(d time.Duration) string {
 	switch {
 	case d < time.Minute:

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// When is a moment on the command line: the moment itself, how long ago it was, or what the
-// clock said then.
+// When is a moment on the command line: the moment itself, how long ago it was, or a time of
+// day.
 type When struct {
 	at    time.Time
 	ago   time.Duration
-	clock time.Time // of which only the time of the day counts
+	clock time.Time // only its time of day is used
 }
 
 // UnmarshalText reads 14d, 36h, 02:13, 2026-11-01, 2026-11-01 02:13 (in the time zone of
@@ -39,8 +39,8 @@ func (w *When) UnmarshalText(text []byte) (err error) {
 	return errors.New("expected a time span such as 14d or 36h, or a date such as 2026-11-01, or a time such as 02:13 or 2026-11-01T02:13:00Z")
 }
 
-// From is the moment relative to now: a clock time is today's, or yesterday's if today's
-// is yet to come. It is zero if the moment was not given.
+// From returns the moment relative to now: a time of day is today's, or yesterday's if today's
+// is in the future. It returns zero if the moment was not given.
 func (w When) From(now time.Time) time.Time {
 	switch {
 	case w.ago > 0:
@@ -58,7 +58,7 @@ func (w When) From(now time.Time) time.Time {
 	return on(day - 1)
 }
 
-// WholeDays reads 14d.
+// WholeDays reads a number of days such as 14d.
 func WholeDays(text string) (days int, ok bool) {
 	number, ok := strings.CutSuffix(text, "d")
 	n, err := strconv.ParseUint(number, 10, 16)

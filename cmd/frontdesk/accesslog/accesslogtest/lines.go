@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Line is a line of a log: members come in pairs.
+// Line returns a line of a log; members are pairs of a name and a value.
 func Line(at string, members ...any) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `{"level":"info","ts":%q`, at)
@@ -23,7 +23,7 @@ func Line(at string, members ...any) string {
 	return b.String() + "}\n"
 }
 
-// Request is a line of the access log; more members replace what is usual.
+// Request returns a line of the access log; more members replace the defaults.
 func Request(at, id, key, client, endpoint string, status int, more ...any) string {
 	return Line(at, append([]any{
 		"msg", "request", "request_id", id, "key", key, "client", client, "method", "GET", "endpoint", endpoint, "query", []string{}, "status", status,
@@ -31,7 +31,7 @@ func Request(at, id, key, client, endpoint string, status int, more ...any) stri
 	}, more...)...)
 }
 
-// Night is a log of a night, in the zone of this machine.
+// Night returns the log of a night, in the zone of this machine.
 func Night(day string) string {
 	at := func(clock string) string {
 		t, err := time.ParseInLocation(time.DateTime, day+" "+clock, time.Local)

@@ -15,27 +15,27 @@ import (
 	"frontdesk/mapping"
 )
 
-// Tell writes the results; it fails if there is no such request.
-func (q *Inquiry) Tell(out io.Writer) error {
+// Report writes the results. It fails if there is no such request.
+func (q *Inquiry) Report(out io.Writer) error {
 	if q.Record.ID != 0 {
-		return q.tellWrites(out)
+		return q.reportWrites(out)
 	}
-	if q.RequestID != "" && len(q.told) == 0 {
+	if q.RequestID != "" && len(q.reported) == 0 {
 		return errors.New("these logs have no request " + terminal.Safe(q.RequestID) + q.lostSome() + " (a request comes into the log up to a second after its answer, and not without log.access)")
 	}
-	if q.RequestID == "" && len(q.told) == 0 {
-		if err := q.tellServed(out); err != nil {
+	if q.RequestID == "" && len(q.reported) == 0 {
+		if err := q.reportServed(out); err != nil {
 			return err
 		}
 	}
-	slices.SortStableFunc(q.told, func(a, b Line) int { return a.Time.at.Compare(b.Time.at) })
-	for i := range q.told {
+	slices.SortStableFunc(q.reported, func(a, b Line) int { return a.Time.at.Compare(b.Time.at) })
+	for i := range q.reported {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		q.told[i].tell(out, q.failureOf(q.told[i].RequestID))
+		q.reported[i].describe(out, q.failureOf(q.reported[i].RequestID))
 	}
-	if more := q.alike - int64(len(q.told)); more > 0 {
+	if more := q.alike - int64(len(q.reported)); more > 0 {
 		fmt.Fprintf(out, "\nThe log has %s of that id.\n", terminal.Several(more, "more request"))
 	}
 	if text := tallied(q.others); text != "" {
@@ -44,11 +44,11 @@ func (q *Inquiry) Tell(out io.Writer) error {
 	if text := tallied(q.nobody); text != "" {
 		fmt.Fprintf(out, "\nIn that time requests of nobody known were refused, too: %s.\n", text)
 	}
-	q.tellChanges(out)
+	q.reportChanges(out)
 	return nil
 }
 
-// lostSome says that the log is incomplete, if the log itself says so.
+// lostSome returns a remark if the log says that it is incomplete.
 func (q *Inquiry) lostSome() string {
 	if !q.lost {
 		return ""
@@ -56,8 +56,8 @@ func (q *Inquiry) lostSome() string {
 	return "; but lines of them were lost, as they say"
 }
 
-// tellServed says that no request of a client or an api_key was refused.
-func (q *Inquiry) tellServed(out io.Writer) error {
+// reportServed writes that no request of a client or an api_key was refused.
+func (q *Inquiry) reportServed(out io.Writer) error {
 	when := ""
 	if !q.About.IsZero() {
 		when = fmt.Sprintf(" from %s to %s", terminal.Minute(q.About.Add(-q.Within)), terminal.Minute(q.About.Add(q.Within)))
@@ -97,11 +97,11 @@ func (q *Inquiry) failureOf(id string) string {
 	return ""
 }
 
-// tellChanges writes the changes shortly before the requests reported.
-func (q *Inquiry) tellChanges(out io.Writer) {
+// reportChanges writes the changes shortly before the reported requests.
+func (q *Inquiry) reportChanges(out io.Writer) {
 	var near []change
 	for _, change := range q.changes {
-		if slices.ContainsFunc(q.told, func(l Line) bool { return isBefore(change.at, l.Time.at) }) {
+		if slices.ContainsFunc(q.reported, func(l Line) bool { return isBefore(change.at, l.Time.at) }) {
 			near = append(near, change)
 		}
 	}
@@ -110,12 +110,12 @@ func (q *Inquiry) tellChanges(out io.Writer) {
 	}
 	slices.SortStableFunc(near, func(a, b change) int { return a.at.Compare(b.at) })
 	fmt.Fprintln(out, "\nChanged in the hour before:")
-	for _, change := range near[max(0, len(near)-changesTold):] {
+	for _, change := range near[max(0, len(near)-changesReported):] {
 		fmt.Fprintf(out, "%s  %s\n", terminal.Second(change.at), terminal.Safe(change.line))
 	}
 }
 
-// tallied are refusals by their cause, the most first.
+// tallied lists refusals by their cause, the most frequent first.
 func tallied(counted map[string]int64) string {
 	causes := slices.SortedFunc(maps.Keys(counted), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counted[b], counted[a]), cmp.Compare(a, b))
@@ -126,9 +126,9 @@ func tallied(counted map[string]int64) string {
 	return strings.Join(causes, ", ")
 }
 
-// tell writes the sentences about a request.
-func (l *Line) tell(out io.Writer, failed string) {
-	fmt.Fprintf(out, "At %s %s asked for %s from %s (request %s).\n", terminal.Second(l.Time.at), who(l.Client, l.Key), l.asked(), cmp.Or(l.Address, "an unknown address"), l.RequestID)
+// describe writes the sentences about a request.
+func (l *Line) describe(out io.Writer, failed string) {
+	fmt.Fprintf(out, "At %s %s asked for %s from %s (request %s).\n", terminal.Second(l.Time.at), who(l.Client, l.Key), l.request(), cmp.Or(l.Address, "an unknown address"), l.RequestID)
 	fmt.Fprintf(out, "It was answered %s after %s, of which the administration took %s.\n", strings.TrimSpace(fmt.Sprint(l.Status, " ", l.Reason)), lasting(l.Duration), lasting(l.Backend))
 	help := l.help()
 	cause := help.Cause
@@ -150,13 +150,13 @@ func (l *Line) tell(out io.Writer, failed string) {
 	}
 }
 
-// lasting is a time as people compare them.
+// lasting formats a duration so that durations can be compared.
 func lasting(seconds float64) string {
 	return time.Duration(seconds * float64(time.Second)).Round(10 * time.Microsecond).String()
 }
 
-// helpOf explains a cause of the access log to operators, by its row in docs/causes.md; clients do not
-// see causes. mapping.HelpFor explains the reasons.
+// helpOf explains a cause of the access log by its row in docs/causes.md. Only operators see causes;
+// mapping.HelpFor explains the reasons, which clients see.
 func helpOf(cause string) (help mapping.Help, found bool) {
 	_, row, found := strings.Cut(docs.Causes, "\n| `"+cause+"` | ")
 	row, _, _ = strings.Cut(row, " |\n")
@@ -166,7 +166,7 @@ func helpOf(cause string) (help mapping.Help, found bool) {
 
 // help explains why a request was answered as it was, and what to do about it.
 func (l *Line) help() mapping.Help {
-	path, rest, ofRecord := strings.Cut(l.Endpoint, "/{") // of the template
+	path, rest, ofRecord := strings.Cut(l.Endpoint, "/{") // Endpoint is a template: /order/{id}
 	grant := l.Method + " " + path
 	example := grant
 	if _, more, _ := strings.Cut(rest, "}"); ofRecord {
