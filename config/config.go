@@ -30,15 +30,15 @@ type Config struct {
 	Include []string `yaml:"include"`
 
 	files   []string
-	keyless []string // of files, those that say api_keys: []
+	keyless []string // the files that have api_keys: []
 	hash    string
-	hide    *Redactor            // of what the files' variables hold
-	outline *strictyaml.Document // of the file itself, but for its api_keys
+	hide    *Redactor            // hides the values of variables
+	outline *strictyaml.Document // positions in the main file, without its api_keys
 }
 
-// At is the position of a setting that is judged once more after the configuration was
-// found valid: that of its section if it is not written, and the first line of the file
-// if the section is not written either.
+// At returns the position of a setting, for problems that are found after loading. It is that of
+// the section if the file does not have the setting, and the first line of the file if it
+// does not have the section either.
 func (c *Config) At(path string) Place {
 	if c.outline == nil {
 		return Place{}
@@ -47,21 +47,21 @@ func (c *Config) At(path string) Place {
 	return Place{p.File, p.Line}
 }
 
-// Problem is a problem with the file or address that a setting names, for example a missing file.
-// Values of variables are removed from the message.
+// Problem returns a problem with the file or address that a setting names, for example a missing file.
+// It removes values of variables from the message.
 func (c *Config) Problem(path, rule, format string, args ...any) strictyaml.Problem {
 	p := c.outline.At(path)
 	p.Message, p.Rule = c.hide.Hide(fmt.Sprintf(format, args...)), rule
 	return p
 }
 
-// Files are those the configuration was read from: the file itself, then those it
-// includes, in the order of their keys.
+// Files returns the files that the configuration was read from: the main file, then those that
+// it includes, in the order of their keys.
 func (c *Config) Files() []string { return c.files }
 
-// Hash is a short name, 12 hexadecimal digits, for all that is written in the
-// files and all that the variables of the environment hold that they refer to.
-// Whatever changes there changes it; nothing that is secret can be read from it.
+// Hash returns 12 hexadecimal digits that identify the text of the files and the
+// values of the environment variables that they refer to. It changes with any of
+// these, and no secret can be read from it.
 func (c *Config) Hash() string { return c.hash }
 
 // Server is the public listener.
@@ -99,10 +99,10 @@ type TLS struct {
 // Enabled reports whether the server speaks TLS itself.
 func (t TLS) Enabled() bool { return t.CertFile != "" }
 
-// BaseURL is the address of the base path for clients, without a slash at the end:
-// public_url or else what follows from listen and base_path. The address of a server that
-// listens on every address uses localhost. With port 0 it only makes sense after Listen
-// was set to the bound address.
+// BaseURL returns the address of the base path for clients, without a slash at the end:
+// public_url, or else an address made of listen and base_path, with localhost for a server that
+// listens on every address. With port 0 it only makes sense after Listen was set to the bound
+// address.
 func (s Server) BaseURL() string {
 	if s.PublicURL != "" {
 		return strings.TrimRight(s.PublicURL, "/")
@@ -152,7 +152,7 @@ type Backend struct {
 	MaxConcurrent int `yaml:"max_concurrent" schema:"min=1 [range]"` // calls under way at once, as far as there are connections for them; clients and resources share them
 }
 
-// BySheet tells that the driver finds the records by a mapping sheet, and not where dsn says.
+// BySheet reports whether the driver finds the records by a mapping sheet, and not by dsn.
 func (b Backend) BySheet() bool { return b.Driver == "legacy" || b.Driver == "remote" }
 
 // Model is the resource model.
@@ -167,7 +167,7 @@ type Sessions struct {
 	TTL    time.Duration `yaml:"ttl" schema:"above=0s [range]; max=30m [session-ttl]: at most 30m, as the interface has it"` // at most MaxSessionTTL
 }
 
-// MemoryStore is the Store of a gateway that is the only one.
+// MemoryStore is the Store of a gateway that shares its sessions with no other.
 const MemoryStore = "memory"
 
 // MaxSessionTTL is how long the interface lets a session live.
@@ -219,5 +219,5 @@ func Default() *Config {
 	}
 }
 
-// defaultSender is good for mail files only: a server would not deliver its mail.
+// defaultSender is for mail files only: a mail server would not deliver its mail.
 const defaultSender = "frontdesk@localhost"

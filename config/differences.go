@@ -9,16 +9,16 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// Change is one difference between two configurations. It can be shown: it hides secrets
-// and values of variables, and shows only as much of a hash as identifies it.
+// Change is one difference between two configurations. It is safe to show: it hides secrets
+// and values of variables, and has only the first digits of a hash.
 type Change struct {
-	Path     string // server.listen; what belongs to an api_key has its name: api_keys.webshop.allow
-	From, To string // "" where there was nothing, or is nothing any more
-	Restart  bool   // it is not used before the program is started anew
+	Path     string // server.listen; for a setting of an api_key with its name: api_keys.webshop.allow
+	From, To string // "" for nothing
+	Restart  bool   // takes effect only after a restart
 	Secret   bool   // From and To stand for secrets
 }
 
-// String is for people: server.listen: 127.0.0.1:8080 → 0.0.0.0:8080.
+// String formats the change for people: server.listen: 127.0.0.1:8080 → 0.0.0.0:8080.
 func (c Change) String() string {
 	switch {
 	case c.From == "":
@@ -32,23 +32,23 @@ func (c Change) String() string {
 	}
 }
 
-// Changes tells what has changed from one configuration to another, in the order
-// of the file. Lists are compared as sets: an entry has come or gone.
+// Changes returns what has changed from one configuration to another, in the order
+// of the file. It compares lists as sets: an entry was added or removed.
 func Changes(from, to *Config) []Change {
 	var d differ
 	d.structs("", reflect.ValueOf(from).Elem(), reflect.ValueOf(to).Elem())
 	for i := range d.found {
 		d.found[i].Restart = !reloadable(d.found[i].Path)
-		if !d.found[i].Secret { // which shows nothing in any case
+		if !d.found[i].Secret { // a secret is never shown
 			d.found[i].From, d.found[i].To = from.hide.Hide(d.found[i].From), to.hide.Hide(d.found[i].To)
 		}
 	}
 	return d.found
 }
 
-// reloadable tells what can be replaced while requests are served: settings that decide
-// about single requests. The others belong to parts that were opened or started with
-// them.
+// reloadable reports whether a setting can be replaced while requests are served. Only
+// settings for single requests can; the others belong to parts that were opened or started
+// with them.
 func reloadable(path string) bool {
 	section, _, _ := strings.Cut(path, ".")
 	switch section {
@@ -78,7 +78,7 @@ func (d *differ) structs(path string, from, to reflect.Value) {
 }
 
 func (d *differ) values(path string, from, to reflect.Value) {
-	if reflect.DeepEqual(from.Interface(), to.Interface()) { // as most are, and quickly: they share what they hold
+	if reflect.DeepEqual(from.Interface(), to.Interface()) { // fast for most values, which share their slices
 		return
 	}
 	if keys, ok := from.Interface().([]Key); ok {
@@ -143,7 +143,7 @@ func identities(list reflect.Value) map[string]bool {
 	return all
 }
 
-// identity is a text that differs where values do. It may hold secrets.
+// identity returns a text that is equal only for equal values. It may hold secrets.
 func identity(v reflect.Value) string {
 	switch x := v.Interface().(type) {
 	case Secret:
@@ -157,7 +157,7 @@ func identity(v reflect.Value) string {
 	}
 }
 
-// shown is a value as people see it.
+// shown formats a value for people.
 func shown(v reflect.Value) string {
 	if text, ok := leaf(v); ok {
 		return text
@@ -175,7 +175,7 @@ func shown(v reflect.Value) string {
 	}
 }
 
-// members writes a struct as a file has it on one line, without what is not given.
+// members formats a struct as YAML on one line, without empty fields.
 func members(v reflect.Value, written func(reflect.Value) string) string {
 	var all []string
 	for i := range v.NumField() {
@@ -190,7 +190,7 @@ func members(v reflect.Value, written func(reflect.Value) string) string {
 	return "{" + strings.Join(all, ", ") + "}"
 }
 
-// leaf is the text of what is one value to a file, whatever it is to Go.
+// leaf returns the text of a value that is a scalar in a file, even if it is a struct in Go.
 func leaf(v reflect.Value) (text string, ok bool) {
 	switch x := v.Interface().(type) {
 	case Secret:

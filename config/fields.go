@@ -9,10 +9,10 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// Names are names of fields in a text: birth_date, note. So rules that have them can be compared.
+// Names are names of fields in one text: birth_date, note. So a Rule is comparable.
 type Names string
 
-// NamesOf makes one text of names.
+// NamesOf joins names.
 func NamesOf(names []string) Names { return Names(strings.Join(names, ", ")) }
 
 // Has reports whether a name is among them.
@@ -22,7 +22,7 @@ func (n Names) list() []string {
 	return strings.FieldsFunc(string(n), func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// primaryID is in every request for one record.
+// primaryID is the field that every request for one record names; it is never withheld.
 const primaryID = "id"
 
 const fieldsForm = "{without: [fields]} or {only: [fields]}"
@@ -51,7 +51,7 @@ func (r *Rule) UnmarshalYAML(n strictyaml.Node) error {
 	return nil
 }
 
-// ruleText is a Rule that is read of its text alone.
+// ruleText is a Rule that is decoded only from text.
 type ruleText Rule
 
 // UnmarshalText is ParseRule.
@@ -65,7 +65,7 @@ func (r Rule) parseFields(text string) (Rule, error) {
 	return r.with(fields)
 }
 
-// with is the rule with fields that it takes away.
+// with returns the rule with the fields that it withholds.
 func (r Rule) with(f Fields) (Rule, error) {
 	if (f.Without == nil) == (f.Only == nil) || len(f.Without)+len(f.Only) == 0 {
 		return Rule{}, strictyaml.Expected(fieldsForm)
@@ -74,10 +74,10 @@ func (r Rule) with(f Fields) (Rule, error) {
 	return r, nil
 }
 
-// TakesFields reports whether the rule takes fields away.
+// TakesFields reports whether the rule withholds fields.
 func (r Rule) TakesFields() bool { return r.Without != "" || r.Only != "" }
 
-// fields are those that the rule takes away, as behind its method and path; "" for none.
+// fields formats the fields that the rule withholds, as they stand after its method and path; "" for none.
 func (r Rule) fields() string {
 	switch {
 	case r.Without != "":
@@ -89,8 +89,8 @@ func (r Rule) fields() string {
 	}
 }
 
-// Takes are the fields of an endpoint that the rule takes away, sorted; none of one that it does
-// not match. Only leaves the primary ID, and in answers what every record has.
+// Takes returns the fields of an endpoint that the rule withholds, sorted; none if it does not match the
+// endpoint. With Only, it never withholds the primary ID, nor from answers the fields that every record has.
 func (r Rule) Takes(e Endpoint) []string {
 	if !r.TakesFields() || !r.Matches(e.Method, e.Path) {
 		return nil
@@ -105,8 +105,8 @@ func (r Rule) Takes(e Endpoint) []string {
 	})
 }
 
-// Taken are the fields of an endpoint that an allowlist takes away, whose entries for it all take
-// the same; ok reports whether it grants the endpoint.
+// Taken returns the fields of an endpoint that an allowlist withholds; ok reports whether it grants the
+// endpoint. All entries for one endpoint withhold the same (see contradictions).
 func Taken(rules []Rule, e Endpoint) (fields []string, ok bool) {
 	for _, rule := range rules {
 		if rule.Matches(e.Method, e.Path) {
@@ -116,14 +116,14 @@ func Taken(rules []Rule, e Endpoint) (fields []string, ok bool) {
 	return nil, false
 }
 
-// TakenBy is the entry that takes a field of a resource away; -1 where none does.
+// TakenBy returns the index of the entry that withholds a field of a resource; -1 if none does.
 func TakenBy(rules []Rule, endpoints []Endpoint, resource, field string) int {
 	return slices.IndexFunc(rules, func(rule Rule) bool {
 		return slices.ContainsFunc(endpoints, func(e Endpoint) bool { return e.Path == "/"+resource && slices.Contains(rule.Takes(e), field) })
 	})
 }
 
-// fields judges the fields of an entry, which stands at a path.
+// fields judges the fields of the entry at a path.
 func (c *checker) fields(rule Rule, at string) {
 	var known []string
 	for _, e := range c.endpoints {
@@ -149,10 +149,10 @@ func (c *checker) fields(rule Rule, at string) {
 	}
 }
 
-// contradictions finds entries that grant the same and take other fields away: the one would grant
+// contradictions finds entries that grant the same endpoint but withhold different fields: one would grant
 // what the other withholds.
 func (c *checker) contradictions(rules []Rule, path string) {
-	if !slices.ContainsFunc(rules, Rule.TakesFields) { // as hardly any
+	if !slices.ContainsFunc(rules, Rule.TakesFields) { // the usual case
 		return
 	}
 	for i, rule := range rules {

@@ -13,7 +13,7 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// formats are those of text that the tags of settings name.
+// formats are the formats of text that the tags of settings name.
 var formats = map[string]strictyaml.Format{
 	"address":         {Is: isAddress, Expected: "host:port such as 127.0.0.1:8080"},
 	"address-or-none": {Is: orNone(isAddress), Expected: "host:port such as 127.0.0.1:8080"},
@@ -28,7 +28,7 @@ var formats = map[string]strictyaml.Format{
 	"smtp":            {Is: orNone(isSMTP), Expected: "smtp://user:password@host:587 or smtps://user:password@host:465, or nothing to write files", Hidden: true},
 }
 
-// orNone is a format that no text has, too.
+// orNone makes a format accept empty text.
 func orNone(is func(string) bool) func(string) bool {
 	return func(text string) bool { return text == "" || is(text) }
 }
@@ -78,11 +78,11 @@ func isWeb(text string) bool {
 
 func isPublic(text string) bool { return isWeb(text) && !strings.ContainsAny(text, "?#") }
 
-// isWord reports whether text can be no address, which may hold a password.
+// isWord reports whether text is certainly not an address, so that it holds no password.
 func isWord(text string) bool { return !strings.ContainsAny(text, ":/@") }
 
-// isStore judges the form of a server's address; words are judged elsewhere. It refuses parameters
-// that weaken TLS, or that change what the gateway relies on.
+// isStore judges the form of a server's address. It accepts words, which validate judges. It refuses
+// parameters that weaken TLS, or that change what the gateway relies on.
 func isStore(text string) bool {
 	u, err := url.Parse(text)
 	if isWord(text) || err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Host == "" || u.Fragment != "" {

@@ -14,17 +14,17 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// include is a file that is included, and the entry that says so.
+// include is an included file, and the entry of include that names it.
 type include struct {
 	path    string
-	matched bool // by a pattern, which folders are not meant by
+	matched bool // matched by a pattern, so a folder is skipped
 	main    *Config
 	index   int
 }
 
 func (i include) setting() string { return fmt.Sprintf("include[%d]", i.index) }
 
-// problem is one with the entry, which is shown as it is written.
+// problem returns a problem with the entry, which is shown as it is written.
 func (i include) problem(rule, format string, args ...any) strictyaml.Problem {
 	return i.main.Problem(i.setting(), rule, format, args...)
 }
@@ -48,11 +48,11 @@ func (l *Loader) included(main *source) (files []include, problems strictyaml.Pr
 func (i include) find(main, entry string, written map[string][]byte, seen map[string]bool) (files []include, rule, fault string) {
 	switch {
 	case entry == "":
-		return nil, "", "" // an entry that could not be read: said elsewhere
+		return nil, "", "" // the entry could not be decoded, which is reported elsewhere
 	case strings.Contains(entry, "**"):
 		return nil, ruleIncludePattern, "expected * for the names of one folder: ** is not known"
 	}
-	pattern := beside(main, entry)
+	pattern := relativeTo(main, entry)
 	if !hasMeta(entry) {
 		if _, err := os.Stat(pattern); errors.Is(err, syscall.ELOOP) {
 			return nil, ruleIncludeMissing, "whose links lead in a loop, expected a file"
@@ -99,7 +99,7 @@ func readable(pattern string) error {
 	var folders []string
 	folder := filepath.Dir(pattern)
 	for ; hasMeta(folder); folder = filepath.Dir(folder) {
-		found, _ := filepath.Glob(folder) // a pattern that is wrong finds nothing
+		found, _ := filepath.Glob(folder) // the caller has judged the pattern
 		folders = append(folders, slices.DeleteFunc(found, func(path string) bool { return !IsFolder(path) })...)
 	}
 	for _, folder := range append(folders, folder) {
@@ -110,8 +110,8 @@ func readable(pattern string) error {
 	return nil
 }
 
-// beside makes a path that stands in a file relative to that file.
-func beside(main, entry string) string {
+// relativeTo resolves a path that a file names, relative to that file.
+func relativeTo(main, entry string) string {
 	if filepath.IsAbs(entry) {
 		return filepath.Clean(entry)
 	}
@@ -124,9 +124,9 @@ func hasMeta(path string) bool { return strings.ContainsAny(path, `*?[\`) }
 // files and those in hidden folders (the ..data of a mounted ConfigMap), and files that
 // editors and package managers leave behind.
 func leftover(pattern, path string) bool {
-	asked, got := strings.Split(pattern, string(filepath.Separator)), strings.Split(path, string(filepath.Separator))
+	wanted, got := strings.Split(pattern, string(filepath.Separator)), strings.Split(path, string(filepath.Separator))
 	for i, name := range got {
-		if strings.HasPrefix(name, ".") && i < len(asked) && !strings.HasPrefix(asked[i], ".") {
+		if strings.HasPrefix(name, ".") && i < len(wanted) && !strings.HasPrefix(wanted[i], ".") {
 			return true
 		}
 	}

@@ -44,7 +44,7 @@ type Fields struct {
 	Only    []string `yaml:"only" schema:"pattern=^[A-Za-z][A-Za-z0-9_]*$ [allow-fields]: the name of a field; unique [allow-fields]"`    // all but these, and the primary ID
 }
 
-// locate remembers where the key, which doc has at path, stands.
+// locate records the positions of the key, which doc has at path.
 func (k *Key) locate(doc *strictyaml.Document, path, file string) {
 	k.nameAt = spotOf(doc.At(path + ".name"))
 	k.written, _ = doc.Written(path + ".name")
@@ -55,10 +55,10 @@ func (k *Key) locate(doc *strictyaml.Document, path, file string) {
 	}
 }
 
-// At is where the key stands.
+// At returns the position of the key.
 func (k *Key) At() Place { return k.at }
 
-// AllowAt is the position of entry i of the allowlist, or that of the key if the entry
+// AllowAt returns the position of entry i of the allowlist, or that of the key if the entry
 // was not read from a file.
 func (k *Key) AllowAt(i int) Place {
 	if i >= len(k.allowAt) {
@@ -73,10 +73,10 @@ type Place struct {
 	Line int
 }
 
-// String is what editors jump to: keys.d/webshop.yaml:12.
+// String formats the place so that editors can jump to it: keys.d/webshop.yaml:12.
 func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 
-// Key returns the api_key of that name, or nil and which of all may be meant.
+// Key returns the api_key of that name, or nil and a suggestion of the name that may be meant.
 func (c *Config) Key(name string) (key *Key, meant string) {
 	names := make([]string, len(c.APIKeys))
 	for i := range c.APIKeys {
@@ -113,7 +113,7 @@ type Digest [32]byte
 
 const digestForm = "a SHA-256 as 64 hexadecimal digits"
 
-// Short is enough of it to tell digests apart.
+// Short returns the first 8 hexadecimal digits, which are enough to identify a digest.
 func (d Digest) Short() string { return hex.EncodeToString(d[:4]) }
 
 // UnmarshalText reads 64 hexadecimal digits. Its error does not repeat the text,
@@ -137,13 +137,13 @@ func (d *Digest) UnmarshalText(text []byte) error {
 }
 
 // Expiry is the moment from which something is no longer valid. Its zero value
-// never comes.
+// means never.
 type Expiry struct {
 	time.Time
-	day string // as written, "" for a moment: the day's end is not known before the time zone is
+	day string // a date, as written; resolve sets Time once the time zone is known. "" for a moment
 }
 
-// String is the expiry as the configuration writes it: the last day, or a moment.
+// String formats the expiry as the configuration writes it: the last day, or a moment.
 func (e Expiry) String() string {
 	if e.day != "" || e.IsZero() {
 		return e.day
@@ -183,10 +183,11 @@ func (e *Expiry) resolve(zone *time.Location) {
 	}
 }
 
-// Passed reports whether the moment has come.
+// Passed reports whether now is at or after the expiry.
 func (e Expiry) Passed(now time.Time) bool { return !e.IsZero() && !now.Before(e.Time) }
 
-// EndOf is when one of the key's hashes ends: at its own end, or at that of the key.
+// EndOf returns when one of the key's hashes ends: at its own end or that of the key, whichever is
+// first.
 func (k *Key) EndOf(h KeyHash) Expiry {
 	if h.Expires.IsZero() || !k.Expires.IsZero() && k.Expires.Before(h.Expires.Time) {
 		return k.Expires

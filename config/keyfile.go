@@ -13,15 +13,15 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// KeyFile is an included file that has one api_key and nothing else, which the program writes
-// anew as a whole. The key is as it is written: ${NAME} stands for itself.
+// KeyFile is an included file with one api_key and nothing else, which the program can rewrite
+// as a whole. The key holds the text of the file: ${NAME} is not expanded.
 type KeyFile struct {
-	head string // comments at the beginning
+	head string // comments at the beginning of the file
 	Key  Key
 }
 
-// ReadKeyFile reads such a file. The error says why a file is none. Of its comments only those
-// at the beginning are kept.
+// ReadKeyFile reads a KeyFile. It fails if the file has anything else. It keeps only the comments at
+// the beginning.
 func ReadKeyFile(src []byte, zone *time.Location) (*KeyFile, error) {
 	var file includedFile
 	_, problems := strictyaml.Decode("", src, &file, strictyaml.Options{})
@@ -39,13 +39,13 @@ func ReadKeyFile(src []byte, zone *time.Location) (*KeyFile, error) {
 // headOf matches lines that are empty or comments, from the beginning.
 var headOf = regexp.MustCompile(`\A([ \t]*(#.*)?\r?\n)*`)
 
-// String is the whole file, as it is to be written. It holds the key's secrets.
+// String returns the text of the file, including the key's secrets.
 func (f *KeyFile) String() string {
 	return f.head + "api_keys:\n  " + strings.ReplaceAll(strings.TrimSuffix(f.Key.item(), "\n"), "\n", "\n  ") + "\n"
 }
 
-// item writes the key as an item of api_keys. What it does not say is left out, but for
-// allow, which many look for.
+// item formats the key as an item of api_keys. It leaves out empty fields, except allow, which
+// readers look for.
 func (k *Key) item() string {
 	var out strings.Builder
 	v, mark := reflect.ValueOf(*k), "- "
@@ -68,7 +68,7 @@ func (k *Key) item() string {
 	return out.String()
 }
 
-// flow writes a value on one line; "" if it is one that need not be written.
+// flow formats a value on one line; "" if it need not be written.
 func flow(v reflect.Value) string {
 	switch x := v.Interface().(type) {
 	case Secret:

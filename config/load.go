@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// Known is what a configuration refers to and this package does not know.
+// Known is what a configuration refers to but this package does not know.
 type Known struct {
 	// Endpoints lists the interface's endpoints for the model and the backend of a
 	// configuration, whose keys are not loaded yet. Its error is a problem of the model
 	// or the mapping sheet, as [strictyaml.Problems] or *Unreadable.
 	Endpoints func(*Config) ([]Endpoint, error)
 
-	// Env looks up a variable of the environment; nil means that of the process.
+	// Env looks up an environment variable; nil means os.LookupEnv.
 	Env func(name string) (value string, ok bool)
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
-	// Written are files as they are to be, by path: they are read in place of what is on disk,
-	// and need not be there yet.
+	// Written are texts that are to be written to files, by path: they are read in place of the
+	// files, which need not exist yet.
 	Written map[string][]byte
 }
 
-// Unreadable is the error of a file or a folder that a setting names, and that cannot
+// Unreadable is the error for a file or a folder that a setting names and that cannot
 // be read.
 type Unreadable struct {
 	Setting string // backend.sheet
@@ -35,12 +35,12 @@ type Unreadable struct {
 func (u *Unreadable) Error() string { return u.Err.Error() }
 func (u *Unreadable) Unwrap() error { return u.Err }
 
-// Expander returns what files of the configuration are expanded with, for [strictyaml.Options]. It
-// replaces each ${NAME} by the variable that env has under that name, and $${ by ${. Values of
-// variables are not expanded again. Any other dollar sign stands for itself.
+// Expander returns the Expand of [strictyaml.Options] for files of the configuration. It replaces
+// each ${NAME} by the variable of that name in env, and $${ by ${. It does not expand the values of
+// variables again. Any other dollar sign stands for itself.
 func Expander(env func(name string) (value string, ok bool)) func(text string) (string, error) {
 	return func(text string) (expanded string, err error) {
-		if !strings.Contains(text, "${") { // as hardly any
+		if !strings.Contains(text, "${") { // the usual case
 			return text, nil
 		}
 		expanded = variable.ReplaceAllStringFunc(text, func(found string) string {

@@ -19,16 +19,16 @@ type Loader struct {
 	known Known
 
 	mu     sync.Mutex
-	main   *source            // nil where it cannot be read
+	main   *source            // nil if it cannot be read
 	parts  map[string]*source // the included files, by path
-	judged judging            // by which main and parts were judged
+	judged judging            // what main and parts were judged by
 	draft  *Config            // see Draft
 
-	looked looks // at all files that were, or were to be, read last
+	looked looks // stamps of all files that the last Load read, or tried to read
 
 	serving bool
-	held    []Endpoint // those that are served
-	offered []Endpoint // those that model and sheet on disk would have, as they were last right
+	held    []Endpoint // the endpoints of the serving gateway
+	offered []Endpoint // the endpoints of the model and sheet on disk, when these were last valid
 }
 
 // NewLoader returns a loader of the configuration in the file at path.
@@ -59,12 +59,12 @@ func (l *Loader) Load() (*Config, error) {
 	for range attempts {
 		l.looked.at = nil
 		c, err := l.load()
-		// Where each file is after the last was read as it was before, they were so together.
+		// If no file has changed by the time that the last one was read, all were read as of one moment.
 		if !l.changed(false) {
 			return c, err
 		}
 	}
-	l.looked.at = nil // it is tried again at the next occasion
+	l.looked.at = nil // Changed reports true, so that the caller tries again
 	return nil, errRestless
 }
 
@@ -78,9 +78,9 @@ func (l *Loader) load() (*Config, error) {
 	return l.finish(main, now)
 }
 
-// Changed reports whether the files have changed since Load last read them, whether or not
-// that Load succeeded. It compares file attributes, reads the files that are too young
-// for their times to be reliable, and parses none.
+// Changed reports whether the files have changed since the last Load, even if that failed. It
+// compares file attributes, and reads only files whose last change is too recent for their
+// times to be reliable.
 func (l *Loader) Changed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,8 +97,8 @@ func (l *Loader) changed(reread bool) bool {
 	return len(files) != len(l.looked.at) || slices.ContainsFunc(files, func(f include) bool { return l.looked.changed(f.path, reread, now) })
 }
 
-// Draft is the invalid configuration of the last Load, for callers that look for further
-// problems in it; no gateway may serve it. Settings that could not be read have their
+// Draft returns the invalid configuration of the last Load, for callers that look for further
+// problems in it. No gateway may serve it. Settings that could not be decoded have their
 // default.
 func (l *Loader) Draft() *Config {
 	l.mu.Lock()
@@ -106,18 +106,17 @@ func (l *Loader) Draft() *Config {
 	return l.draft
 }
 
-// Serving says that a gateway now serves the loaded configuration. From then on
+// Serving tells the loader that a gateway now serves the loaded configuration. From then on
 // allowlists may name the endpoints that the gateway was built with, and those that it
-// would be built with now. It is no problem then if the model or the mapping sheet on
-// disk cannot be used: these wait for a restart, and must not keep a key from being
-// revoked.
+// would be built with now. Load then accepts a model or a mapping sheet on disk that cannot
+// be used: these wait for a restart, and must not keep a key from being revoked.
 func (l *Loader) Serving() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.serving, l.held = true, l.judged.endpoints
 }
 
-// endpoints are the endpoints that allowlists are judged by; nil if none are known.
+// endpoints returns the endpoints that allowlists are judged by; nil if none are known.
 func (l *Loader) endpoints(c *Config) ([]Endpoint, error) {
 	all, err := l.known.Endpoints(c)
 	if err == nil {
@@ -133,14 +132,14 @@ func (l *Loader) endpoints(c *Config) ([]Endpoint, error) {
 	}
 }
 
-// finish judges a configuration whose main file was read, and reads the others.
+// finish judges a configuration whose main file was read, and reads and judges the included files.
 func (l *Loader) finish(main *source, now time.Time) (*Config, error) {
 	endpoints, wrong := l.endpoints(main.base)
 	l.draft = nil
 	judged := newJudging(main.base, endpoints)
 	if !judged.equal(l.judged) {
 		l.parts = nil
-		if main.doc == nil { // what was judged otherwise is read anew
+		if main.doc == nil { // it was judged by something else, and has to be decoded again
 			var err error
 			if main, err = l.read(l.path, true, nil, now); err != nil {
 				l.main = nil
@@ -161,9 +160,9 @@ func (l *Loader) finish(main *source, now time.Time) (*Config, error) {
 	return c, err
 }
 
-// combine makes one configuration of its files, whose model or mapping sheet may be wrong. If
-// anything is, the error is [strictyaml.Problems], with the others among them, and the
-// configuration a draft.
+// combine makes one configuration of its files. wrong is the error of the model or the mapping sheet, and
+// others are further problems. If there is any problem, the error is [strictyaml.Problems] with all of
+// them, and the configuration is a draft.
 func combine(main *source, parts []*source, wrong error, others strictyaml.Problems) (*Config, error) {
 	files := append([]*source{main}, parts...)
 	m := merge(files)
@@ -187,7 +186,7 @@ func combine(main *source, parts []*source, wrong error, others strictyaml.Probl
 	return c, problems
 }
 
-// ofModel are the problems of the model and the mapping sheet.
+// ofModel returns the problems of the model and the mapping sheet.
 func ofModel(c *Config, err error) strictyaml.Problems {
 	if err == nil {
 		return nil

@@ -9,14 +9,16 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// Lost finds api_keys that a change removes by accident. A file with keys that still
-// exists and has none any more was cut short, or its disk was full. If a pattern matched
-// files with keys and now matches none of them, its folder is gone, was replaced or is
-// hidden by a mount; only if it had several files and others of them stay, one was
-// deleted on purpose. If include is gone and the files that it named are still there, the
-// file was cut short before its end. Also on purpose are api_keys: [] in a file that did not have it
-// before, include: [], and an entry that was removed from include. Keys that moved to another file are
-// not lost. The error is [strictyaml.Problems].
+// Lost finds api_keys that a change removes by accident:
+//
+//   - A file that had keys still exists, but has none any more: it was cut short, or its disk was full.
+//   - A pattern matched files with keys, and now matches none of them: its folder is gone, was replaced
+//     or is hidden by a mount. If the pattern had several files and others of them stay, one was deleted
+//     on purpose.
+//   - include is gone, but the files that it named are still there: the main file was cut short.
+//
+// On purpose are also api_keys: [] in a file that did not have it before, include: [], and the removal of
+// an entry from include. Keys that moved to another file are not lost. The error is [strictyaml.Problems].
 func Lost(before, after *Config) error {
 	l := loss{before: before, after: after, there: make(map[string]bool, len(after.APIKeys)), had: keysByFile(before), has: keysByFile(after)}
 	for i := range after.APIKeys {
@@ -38,7 +40,7 @@ func Lost(before, after *Config) error {
 	return l.problems.Err()
 }
 
-// loss is what was found of keys that are lost.
+// loss collects problems of lost keys.
 type loss struct {
 	before, after *Config
 	there         map[string]bool     // names of keys, after
@@ -62,8 +64,8 @@ func (l *loss) gone(names []string) bool {
 
 // pattern judges one entry of include.
 func (l *loss) pattern(entry int) {
-	pattern := beside(l.after.files[0], l.after.Include[entry])
-	left, others := false, false // files that it matches, and such as were not there before
+	pattern := relativeTo(l.after.files[0], l.after.Include[entry])
+	left, others := false, false // whether it matches any file, and any that is new
 	for _, file := range l.after.files[1:] {
 		if !matches(pattern, file) {
 			continue
@@ -87,7 +89,7 @@ func (l *loss) pattern(entry int) {
 	}
 }
 
-// unnamed judges a configuration that says nothing of include any more.
+// unnamed judges a configuration that no longer has include.
 func (l *loss) unnamed() {
 	var names, files []string
 	for _, file := range l.before.files[1:] {
@@ -105,7 +107,7 @@ func isFile(path string) bool {
 	return err == nil
 }
 
-// saysSo reports whether a file has api_keys: [] and did not have it before.
+// saysSo reports whether a file has api_keys: [] but did not have it before.
 func (l *loss) saysSo(file string) bool {
 	return slices.Contains(l.after.keyless, file) && !slices.Contains(l.before.keyless, file)
 }

@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// Setting is a line of what a configuration says: a setting, or an entry of a list. Like a Change
-// it can be shown: it hides secrets and values of variables, and has only as much of a hash as
-// identifies it.
+// Setting is one value of a configuration: that of a setting, or an entry of a list. Like a Change
+// it is safe to show.
 type Setting struct {
 	Path   string `json:"path"`
 	Value  string `json:"value"`
 	Secret bool   `json:"secret,omitempty"` // Value stands for a secret
 }
 
-// Settings are all that the configuration says, defaults included, in the order of the file.
+// Settings returns all settings of the configuration, defaults included, in the order of the file.
 func (c *Config) Settings() []Setting {
 	changes := Changes(&Config{}, c)
 	all := make([]Setting, len(changes))
@@ -25,26 +24,26 @@ func (c *Config) Settings() []Setting {
 	return all
 }
 
-// Difference is what becomes different, in words for people.
+// Difference describes a difference to people.
 type Difference struct {
 	Key     string `json:"key,omitempty"` // the api_key that it is about; "" for none
 	Text    string `json:"text"`
-	Restart bool   `json:"needs_restart,omitempty"` // it is not used before the program is started anew
+	Restart bool   `json:"needs_restart,omitempty"` // takes effect only after a restart
 }
 
-// listedAtMost is how many endpoints of a change are named.
+// listedAtMost is how many endpoints of a change are listed.
 const listedAtMost = 12
 
-// Differences tells in words what becomes different from one configuration to another, given the
-// endpoints that there are: which api_keys come and go, which endpoints each gains and loses, and
-// all else by setting. secret are the settings that cannot be compared, since both have a secret.
+// Differences describes the differences from one configuration to another, given the endpoints that
+// exist: which api_keys are added and removed, which endpoints each gains and loses, and everything
+// else by setting. secret are the settings that cannot be compared, since both have a secret.
 func Differences(from, to []Setting, endpoints []Endpoint) (all []Difference, secret []string) {
 	w := wording{endpoints: endpoints, from: byPath(from), to: byPath(to)}
-	told := map[string]bool{}
+	seen := map[string]bool{}
 	for _, s := range slices.Concat(to, from) {
-		if !told[s.Path] {
-			told[s.Path] = true
-			w.tell(s.Path)
+		if !seen[s.Path] {
+			seen[s.Path] = true
+			w.describe(s.Path)
 		}
 	}
 	return w.all, w.secret
@@ -66,8 +65,8 @@ type wording struct {
 	secret    []string
 }
 
-// tell tells what becomes different in one setting.
-func (w *wording) tell(path string) {
+// describe describes the difference in one setting.
+func (w *wording) describe(path string) {
 	before, after := w.from[path], w.to[path]
 	name, isKey := strings.CutPrefix(path, "api_keys.")
 	name, part, _ := strings.Cut(name, ".")
@@ -84,9 +83,9 @@ func (w *wording) tell(path string) {
 		add("is new")
 	case isKey && part == "" && len(after) == 0:
 		add("is removed: its api_keys are refused, its sessions end")
-	case isKey && part != "" && w.to["api_keys."+name] == nil: // which its removal tells
+	case isKey && part != "" && w.to["api_keys."+name] == nil: // the removal of the key covers its settings
 	case isKey && part == "allow":
-		w.tellAllow(before, after, add)
+		w.describeAllow(before, after, add)
 	case len(before) > 0 && len(after) > 0 && before[0].Secret:
 		w.secret = append(w.secret, path)
 	default:
@@ -99,7 +98,7 @@ func (w *wording) tell(path string) {
 	}
 }
 
-// without are the settings that others do not have.
+// without returns the values of the settings that others do not have.
 func without(settings, others []Setting) (left []string) {
 	for _, s := range settings {
 		if !slices.Contains(others, s) {
@@ -109,7 +108,7 @@ func without(settings, others []Setting) (left []string) {
 	return left
 }
 
-// changesOf are the changes by which values have gone and others have come.
+// changesOf returns the changes that remove the values gone and add the values come.
 func changesOf(path string, gone, come []string) (all []Change) {
 	if len(gone) == 1 && len(come) == 1 {
 		return []Change{{Path: path, From: gone[0], To: come[0]}}
@@ -123,19 +122,19 @@ func changesOf(path string, gone, come []string) (all []Change) {
 	return all
 }
 
-// tellAllow tells what an allowlist allows more, and less.
-func (w *wording) tellAllow(before, after []Setting, add func(string, ...any)) {
+// describeAllow describes what an allowlist gains and loses.
+func (w *wording) describeAllow(before, after []Setting, add func(string, ...any)) {
 	if slices.Equal(before, after) {
 		return
 	}
 	was, is := rulesOf(before), rulesOf(after)
 	var gained, lost []string
-	told := make(map[Endpoint]bool, len(w.endpoints))
+	seen := make(map[Endpoint]bool, len(w.endpoints))
 	for _, e := range w.endpoints {
-		if told[e] { // a list and its records have the same entry
+		if seen[e] { // a list and its records have the same entry
 			continue
 		}
-		told[e] = true
+		seen[e] = true
 		lacked, had := Taken(was, e)
 		lacks, has := Taken(is, e)
 		switch {
@@ -159,7 +158,7 @@ func (w *wording) tellAllow(before, after []Setting, add func(string, ...any)) {
 	}
 }
 
-// rulesOf are the entries of an allowlist. An entry that holds a variable is none here.
+// rulesOf returns the entries of an allowlist, without those that hold a variable.
 func rulesOf(settings []Setting) (rules []Rule) {
 	for _, s := range settings {
 		if rule, err := ParseRule(s.Value); err == nil {
@@ -169,7 +168,7 @@ func rulesOf(settings []Setting) (rules []Rule) {
 	return rules
 }
 
-// others are the fields of an endpoint that are not among some: note of GET /contact.
+// others returns the fields of an endpoint that are not in some, as in: note of GET /contact.
 func others(fields, some []string, e Endpoint) (all []string) {
 	for _, field := range fields {
 		if !slices.Contains(some, field) {
@@ -179,7 +178,7 @@ func others(fields, some []string, e Endpoint) (all []string) {
 	return all
 }
 
-// listed are so many of the names at most, and how many more there are.
+// listed joins at most so many names, and counts the others.
 func listed(names []string, most int) string {
 	if more := len(names) - most; more > 1 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)

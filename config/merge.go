@@ -20,13 +20,13 @@ type merger struct {
 	problems strictyaml.Problems
 }
 
-// where is a key of one of the files; hash, one of its hashes.
+// where is the place of a key, or of one of its hashes.
 type where struct {
 	source    *source
 	key, hash int
 }
 
-// merge makes the configuration of the main file and those that it includes, without its hash.
+// merge makes one configuration of the main file and the included files. It does not set its hash.
 func merge(files []*source) *merger {
 	c := *files[0].base
 	m := &merger{Config: &c, names: map[string]where{}, hashes: map[Digest]where{}}
@@ -70,8 +70,8 @@ func (m *merger) keys(s *source) {
 func keyPath(i int) string     { return fmt.Sprintf("api_keys[%d]", i) }
 func hashPath(i, j int) string { return fmt.Sprintf("api_keys[%d].key_sha256[%d]", i, j) }
 
-// has and at name a position for a message in a file: by its path there, or in another
-// file by that file and the line.
+// has and at describe a position for a message about a file: by its path in the same file, or by file
+// and line in another one.
 func (w where) has(in *source, path string) string {
 	if w.source == in {
 		return "is already " + path
@@ -97,9 +97,9 @@ func (m *merger) fail(s *source, at spot, path, rule, format string, args ...any
 	})
 }
 
-// hashOf is a short name for the content of the files and the values of the variables
-// that they refer to. Both may be secret, so the hash is slow to compute: guessing a
-// secret from it takes long.
+// hashOf returns a short hash of the text of the files and the values of the variables that they
+// refer to. Both may be secret, so the hash is slow to compute: guessing a secret from it takes
+// long.
 func hashOf(files []*source) string {
 	all := sha256.New()
 	for _, s := range files {
@@ -111,7 +111,7 @@ func hashOf(files []*source) string {
 	const rounds = 20_000
 	short, err := pbkdf2.Key(sha256.New, string(all.Sum(nil)), []byte("frontdesk configuration"), rounds, 6)
 	if err != nil {
-		return "" // only lengths that are wrong make it fail
+		return "" // only wrong lengths make it fail
 	}
 	return hex.EncodeToString(short)
 }

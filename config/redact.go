@@ -13,8 +13,8 @@ import (
 // secret. Its zero value, and nil, know none. It is safe for concurrent use.
 type Redactor struct {
 	mu     sync.Mutex
-	found  [][2]string // what a message may hold, and what it says in its place
-	sorted bool        // the longest first
+	found  [][2]string // text to hide, and its replacement
+	sorted bool        // found is sorted, the longest text first
 }
 
 // shortestHidden is the length from which a value is hidden: shorter ones occur in any

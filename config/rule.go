@@ -10,9 +10,9 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// Rule is an entry of an allowlist: a method, or * for all of them, and the path
-// of an endpoint, or one that ends in /* for all endpoints below it. It may take
-// fields away: those of Without, or all but those of Only.
+// Rule is an entry of an allowlist: a method, or * for all methods, and the path
+// of an endpoint, or one that ends in /* for all endpoints below it. It may withhold
+// fields: those of Without, or all but those of Only.
 type Rule struct {
 	Method, Path  string
 	Without, Only Names
@@ -22,8 +22,8 @@ type Rule struct {
 // path and without IDs: {"GET", "/order"}, {"GET", "/model/*"}.
 type Endpoint struct {
 	Method, Path string
-	Fields       Names // of the resource, sorted, where an entry may take them away; else ""
-	Common       Names // those of them that every record has
+	Fields       Names // fields of the resource, sorted, if an entry may withhold them; else ""
+	Common       Names // those of Fields that every record has
 }
 
 var methods = []string{"GET", "POST", "PUT", "DELETE"}
@@ -55,7 +55,7 @@ func parseGrant(text string) (Rule, error) {
 	if fault := pathFault(path); fault != "" {
 		return Rule{}, strictyaml.Expected("a path " + fault)
 	}
-	return Rule{Method: unique.Make(method).Value(), Path: unique.Make(path).Value()}, nil // thousands of keys have the same few
+	return Rule{Method: unique.Make(method).Value(), Path: unique.Make(path).Value()}, nil // thousands of keys share a few texts
 }
 
 // UnmarshalText is ParseRule.
@@ -64,7 +64,7 @@ func (r *Rule) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// pathFault completes "expected a path" for one that is not canonical; empty where it is canonical.
+// pathFault completes the message "expected a path …" for a path that is not canonical; "" if it is.
 func pathFault(path string) string {
 	if !strings.HasPrefix(path, "/") {
 		return "that begins with /"
@@ -90,16 +90,16 @@ func pathFault(path string) string {
 	return ""
 }
 
-// String is the text ParseRule reads.
+// String returns the text that ParseRule reads.
 func (r Rule) String() string { return r.grant() + r.fields() }
 
-// YAML is the rule as a file has it.
+// YAML formats the rule as an item of a file.
 func (r Rule) YAML() string { return strconv.Quote(r.grant()) + r.fields() }
 
 func (r Rule) grant() string { return r.Method + " " + r.Path }
 
 // Matches reports whether the rule covers an endpoint, given as the interface
-// spells it: what is asked for /order/7 is /order. Comparison is exact and
+// spells it: a request for /order/7 is for /order. Comparison is exact and
 // case-sensitive; the rule /model/* covers /model/order and /model/* itself but
 // not /model, and the rule /* covers every path.
 func (r Rule) Matches(method, path string) bool {
@@ -116,9 +116,9 @@ func (r Rule) matchesPath(path string) bool {
 	return path != "" && path == r.Path
 }
 
-// unmatched says why a rule covers none of the endpoints; empty where it does.
+// unmatched returns why a rule covers none of the endpoints; "" if it covers one.
 func (r Rule) unmatched(endpoints []Endpoint, basePath string) string {
-	if endpoints == nil { // the model, or the mapping sheet, cannot be read: said elsewhere
+	if endpoints == nil { // the model or the mapping sheet cannot be read, which is reported elsewhere
 		return ""
 	}
 	var offered []string
@@ -136,10 +136,10 @@ func (r Rule) unmatched(endpoints []Endpoint, basePath string) string {
 	return "no such endpoint" + r.suggest(endpoints, basePath)
 }
 
-// suggest finds the endpoint that was probably meant: one below the base path that was
-// spelled out, one that takes the path as its last part, or the nearest. It suggests only
-// an endpoint of the same resource, since people copy what is suggested, and must not
-// grant another resource by that.
+// suggest finds the endpoint that was probably meant: the same path without the base path, an
+// endpoint whose * covers the path, or the nearest path. It suggests only endpoints of the
+// same resource, if it has any: people copy suggestions, and must not grant another resource
+// by that.
 func (r Rule) suggest(endpoints []Endpoint, basePath string) string {
 	if below, ok := strings.CutPrefix(r.Path, basePath); ok {
 		meant := Rule{Method: r.Method, Path: below}
@@ -147,7 +147,7 @@ func (r Rule) suggest(endpoints []Endpoint, basePath string) string {
 			return ", did you mean " + meant.String() + "? (paths are below server.base_path)"
 		}
 	}
-	asked := withoutIDs(r.Path)
+	path := withoutIDs(r.Path)
 	var paths, ofResource []string
 	for _, e := range endpoints {
 		if r.Method != "*" && r.Method != e.Method {
@@ -161,14 +161,14 @@ func (r Rule) suggest(endpoints []Endpoint, basePath string) string {
 			found = append(found, e.Path[:cut]+"/*")
 		}
 		paths = append(paths, found...)
-		if resourceOf(e.Path) == resourceOf(asked) {
+		if resourceOf(e.Path) == resourceOf(path) {
 			ofResource = append(ofResource, found...)
 		}
 	}
 	if len(ofResource) > 0 {
 		paths = ofResource
 	}
-	if meant := strictyaml.Closest(asked, paths, mistyped); meant != "" && asked != "/" {
+	if meant := strictyaml.Closest(path, paths, mistyped); meant != "" && path != "/" {
 		return ", did you mean " + r.Method + " " + meant + "?"
 	}
 	return ""
@@ -178,7 +178,7 @@ func (r Rule) suggest(endpoints []Endpoint, basePath string) string {
 // mistake.
 const mistyped = 2
 
-// resourceOf is the first part of a path.
+// resourceOf returns the first part of a path.
 func resourceOf(path string) string {
 	resource, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	return resource

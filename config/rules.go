@@ -1,7 +1,7 @@
 package config
 
-// The rules that need more than one value to judge by; the tags of the settings name the others.
-// Names of rules never change.
+// The rules that cannot be judged by a single value; the tags of the settings name the others. Names
+// of rules never change.
 const (
 	RuleFileUnreadable    = "file-unreadable"
 	ruleBlank             = "blank"

@@ -15,16 +15,16 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// source is a file of a configuration, read and, once its doc is gone, judged.
+// source is a file of a configuration. It is judged once its doc is nil.
 type source struct {
 	path string
 	stamp
-	variables map[string]string // of the environment, that it refers to
+	variables map[string]string // environment variables that it refers to
 
 	doc      *strictyaml.Document
-	base     *Config // of the main file, without keys; nil for the included
+	base     *Config // the settings of the main file, without keys; nil for included files
 	keys     []Key
-	keyless  bool // it says api_keys: []
+	keyless  bool // the file has api_keys: []
 	problems strictyaml.Problems
 }
 
@@ -38,13 +38,13 @@ var errFolder = errors.New("is a directory")
 // maxFile bounds a file, in bytes: some 20,000 keys with 100 entries each.
 const maxFile = 64 * MiB
 
-// included files have keys, and nothing else.
+// includedFile is an included file, which has only keys.
 type includedFile struct {
 	APIKeys []Key `yaml:"api_keys"`
 }
 
-// read reads a file, unless it is unchanged since it was last read and found valid, and notes how
-// it looked.
+// read reads a file, unless it is unchanged since it was last read and found valid, and records its
+// stamp.
 func (l *Loader) read(path string, main bool, before *source, now time.Time) (*source, error) {
 	at, err := look(path, now)
 	defer func() { l.looked.note(path, at) }()
@@ -56,10 +56,10 @@ func (l *Loader) read(path string, main bool, before *source, now time.Time) (*s
 		return nil, err
 	case at.info.IsDir():
 		return nil, fmt.Errorf("read %s: %w", path, errFolder)
-	case !main && !at.info.Mode().IsRegular(): // a pipe would be waited for, and /dev/zero has no end
+	case !main && !at.info.Mode().IsRegular(): // reading a pipe may block, and /dev/zero has no end
 		return nil, fmt.Errorf("read %s: is no regular file", path)
 	}
-	// What was wrong may be right tomorrow, and must be right before it is used.
+	// A file with problems is read again, since the problems may be gone, such as an unset variable.
 	known := before != nil && len(before.problems) == 0
 	if known && before.settled && before.sameAs(at) {
 		at.text = before.text
@@ -94,7 +94,7 @@ func readFile(path string) ([]byte, error) {
 	return src, err
 }
 
-// decodeSource reads what is written, without judging what it means.
+// decodeSource decodes a file, but does not judge it.
 func decodeSource(path string, src []byte, main bool, env func(string) (string, bool)) *source {
 	s := &source{path: path, stamp: stamp{text: sha256.Sum256(src)}, variables: map[string]string{}}
 	remembering := func(name string) (string, bool) {
@@ -123,7 +123,7 @@ func decodeSource(path string, src []byte, main bool, env func(string) (string, 
 	return s
 }
 
-// judge finds the problems of the file by itself, and then drops the positions.
+// judge finds the problems within the file, and then drops the positions.
 func (s *source) judge(j judging) {
 	c := checker{judging: j, Config: s.base, doc: s.doc, problems: s.problems}
 	if s.base != nil {

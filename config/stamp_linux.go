@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// changeTime is when anything of a file was last changed: its text, its owner, its times.
+// changeTime returns when anything of a file last changed: its contents, its owner, its times.
 func changeTime(info fs.FileInfo) time.Time {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return time.Unix(s.Ctim.Unix())

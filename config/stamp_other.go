@@ -7,5 +7,5 @@ import (
 	"time"
 )
 
-// changeTime is that of the text, where no other is asked for.
+// changeTime returns the modification time.
 func changeTime(info fs.FileInfo) time.Time { return info.ModTime() }

@@ -11,10 +11,10 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// checker collects what is wrong with a file beyond its single values, which the decoder judges.
+// checker judges what the decoder cannot judge by single values, and collects the problems of a file.
 type checker struct {
 	judging
-	*Config  // of the main file; nil for the others
+	*Config  // the settings of the main file; nil for included files
 	doc      *strictyaml.Document
 	problems strictyaml.Problems
 }
@@ -32,7 +32,7 @@ func (c *checker) failIf(is bool, path, rule, format string, args ...any) {
 
 // validate judges what only the main file has.
 func (c *checker) validate() {
-	if !c.doc.Has("") { // as a rule it was cut short by what writes it, and all keys would be gone
+	if !c.doc.Has("") { // usually a program was interrupted while it wrote the file; all keys would be gone
 		c.fail("", ruleBlank, "nothing is written in it, expected a configuration; one without api_keys says api_keys: []")
 		return
 	}
@@ -50,7 +50,7 @@ func (c *checker) validate() {
 	c.callbacks()
 }
 
-// leastToken is how long ops.token is, as 128 bits in base64.
+// leastToken is the least length of ops.token: 128 bits in base64.
 const leastToken = 22
 
 // collide reports whether two listeners would use the same port of an address. It does not
@@ -62,13 +62,13 @@ func collide(a, b string) bool {
 		return false
 	}
 	ipA, ipB := listenedOn(hostA), listenedOn(hostB)
-	if ipA.IsUnspecified() || ipB.IsUnspecified() { // Go listens on all addresses of IPv6 too where it is told 0.0.0.0
+	if ipA.IsUnspecified() || ipB.IsUnspecified() { // for 0.0.0.0, Go listens on all IPv6 addresses too
 		return true
 	}
 	return ipA == ipB && (ipA.IsValid() || strings.EqualFold(hostA, hostB))
 }
 
-// listenedOn is the address that a listener gets for that host; none if the name would
+// listenedOn returns the address that a listener gets for that host; invalid if the name would
 // have to be resolved.
 func listenedOn(host string) netip.Addr {
 	switch ip, err := netip.ParseAddr(host); {
@@ -83,8 +83,8 @@ func listenedOn(host string) netip.Addr {
 	}
 }
 
-// backend refuses settings of a backend behind a mapping sheet that the sheet itself contains, and
-// the sheet of another.
+// backend refuses a dsn for drivers whose sheet has it, and a sheet for the driver that does not use
+// one.
 func (c *checker) backend() {
 	b, fault := c.Backend, dsnFault(string(c.Backend.DSN))
 	if !b.BySheet() {
@@ -110,9 +110,9 @@ func isDSN(text string) bool {
 // IsPostgres reports whether the address of a database is one of PostgreSQL; else it is a SQLite file.
 func IsPostgres(dsn string) bool { return isDSN(dsn) && !strings.HasPrefix(dsn, "sqlite:") }
 
-// dsnFault is what is wrong with the address of a database; "" for nothing. It refuses a password
-// that contains a character that ends the user information: the rest of it would be read as a host
-// and a database, and messages would show it.
+// dsnFault returns what is wrong with the address of a database; "" for nothing. It refuses a password
+// that contains a character that ends the user information: the rest of the password would be read as
+// a host and a database, and messages would show it.
 func dsnFault(dsn string) string {
 	scheme, address, _ := strings.Cut(dsn, "://")
 	address, query, _ := strings.Cut(address, "?")
@@ -154,8 +154,8 @@ func (c *checker) callbacks() {
 // isUnder reports whether a path is the one given or lies under it.
 func isUnder(path, of string) bool { return path == of || strings.HasPrefix(path, of+"/") }
 
-// keys checks the api_keys of a file and resolves their dates in the time zone. That
-// names and hashes are unique is checked when all files are read.
+// keys checks the api_keys of a file and resolves their dates in the time zone. merge checks that
+// names and hashes are unique.
 func (c *checker) keys(keys []Key) {
 	for i := range keys {
 		key, path := &keys[i], keyPath(i)
@@ -174,7 +174,7 @@ func (c *checker) allow(rules []Rule, path string) {
 	clear(first)
 	for i, rule := range rules {
 		if rule == (Rule{}) {
-			continue // it could not be read
+			continue // the rule could not be decoded
 		}
 		if j, twice := first[rule]; twice {
 			at := fmt.Sprintf("%s[%d]", path, i)
@@ -199,8 +199,8 @@ type judging struct {
 	zone      *time.Location
 	clientCA  bool // the server asks for certificates of clients
 
-	faults map[Rule]string // of the rules that were judged: why each matches nothing
-	seen   map[Rule]int    // of one allowlist, where each rule stands
+	faults map[Rule]string // cache: why a rule matches nothing; "" if it matches
+	seen   map[Rule]int    // index of each rule in the allowlist being checked
 }
 
 func newJudging(c *Config, endpoints []Endpoint) judging {
@@ -210,7 +210,7 @@ func newJudging(c *Config, endpoints []Endpoint) judging {
 	}.forOne()
 }
 
-// forOne returns the same for the use of one goroutine.
+// forOne returns a copy for the use of one goroutine.
 func (j judging) forOne() judging {
 	j.faults, j.seen = map[Rule]string{}, map[Rule]int{}
 	return j
@@ -221,8 +221,8 @@ func (j judging) equal(other judging) bool {
 		(j.endpoints == nil) == (other.endpoints == nil) && slices.Equal(j.endpoints, other.endpoints)
 }
 
-// fault says why a rule covers none of the endpoints; "" if it covers one. It caches the
-// answers, because thousands of keys have the same few rules.
+// fault returns why a rule covers none of the endpoints; "" if it covers one. It caches the
+// results, because thousands of keys have the same few rules.
 func (j judging) fault(r Rule) string {
 	fault, seen := j.faults[r]
 	if !seen {

@@ -9,12 +9,12 @@ import (
 	"strconv"
 	"time"
 
-	_ "time/tzdata" // zones must be known on machines without a zone database too
+	_ "time/tzdata" // for machines without a zone database
 
 	"frontdesk/config/strictyaml"
 )
 
-// Secret is text that must not be seen. It prints as "[secret]" wherever it is
+// Secret is text that must not be shown. It prints as "[secret]" wherever it is
 // formatted or encoded; a conversion to string gives the text.
 type Secret string
 
@@ -41,7 +41,7 @@ var (
 	sizeUnit = map[string]Size{"": Byte, "B": Byte, "KiB": KiB, "MiB": MiB, "GiB": GiB}
 )
 
-// String is for messages.
+// String formats the size for messages.
 func (s Size) String() string { return strconv.FormatInt(int64(s), 10) + " bytes" }
 
 // UnmarshalText reads 16MiB, 512KiB, 1GiB or a plain number of bytes.

@@ -1,11 +1,11 @@
-// Package schema makes JSON Schemas of the structs that YAML files are decoded
-// into, for editors: their comments become descriptions, and what a type does not say
-// the constraints of its fields do, by which the decoder judges as well.
+// Package schema makes JSON Schemas for editors from the structs that YAML files are decoded
+// into. Comments become descriptions; types and the constraints of fields, by which the decoder
+// judges as well, become the rest.
 //
-// No program makes one: the tests do, and hold docs/*.schema.json to them.
+// Only tests make schemas, and compare docs/*.schema.json with them.
 //
 // It is not a general generator: it knows what [frontdesk/config/strictyaml]
-// decodes, and asks its user about types that decode themselves.
+// decodes, and asks its caller about types that decode themselves.
 package schema
 
 import (
@@ -36,18 +36,18 @@ type Member struct {
 	Value any // string, bool, int, Object or []any
 }
 
-// Options say of what a schema is made.
+// Options say what a schema is made from.
 type Options struct {
 	ID, Title string
 	// Sources hold the structs, for their comments.
 	Sources embed.FS
 	// Type returns the schema of a type that decodes itself; nil for any other.
 	Type func(g *Generator, t reflect.Type) Object
-	// Name is what a struct is called among the definitions; nil for its own name.
+	// Name returns the name of a struct's definition; nil for the struct's own name.
 	Name func(t reflect.Type) string
 }
 
-// Generator collects definitions on the way.
+// Generator makes a schema, and collects its definitions.
 type Generator struct {
 	options  Options
 	comments map[string]string
@@ -97,11 +97,11 @@ func write(e *jsontext.Encoder, v any) {
 	}
 }
 
-// comments are those of the structs and their fields: file, file.Format. A field
-// has them above it or behind it.
+// comments returns the comments of structs and their fields, by names such as file and
+// file.Format. The comment of a field is above it or at the end of its line.
 func comments(sources embed.FS) map[string]string {
 	out := map[string]string{}
-	entries, _ := sources.ReadDir(".") // embedded: they are there and parse
+	entries, _ := sources.ReadDir(".") // embedded files exist
 	for _, entry := range entries {
 		src, _ := sources.ReadFile(entry.Name())
 		parsed, err := parser.ParseFile(token.NewFileSet(), entry.Name(), src, parser.ParseComments)
@@ -145,17 +145,17 @@ func sentence(doc *ast.CommentGroup) string {
 	return strings.Join(strings.Fields(doc.Text()), " ")
 }
 
-// Reference returns a $ref to the definition of a struct, made where it is new.
+// Reference returns a $ref to the definition of a struct, which it makes if it is new.
 func (g *Generator) Reference(t reflect.Type) Object {
 	name := g.options.Name(t)
 	if _, made := g.defs[name]; !made {
-		g.defs[name] = nil // it may refer to itself
+		g.defs[name] = nil // the struct may refer to itself
 		g.defs[name] = g.structure(t)
 	}
 	return Object{{"$ref", "#/$defs/" + name}}
 }
 
-// structure is the schema of a struct's mapping.
+// structure returns the schema of a struct.
 func (g *Generator) structure(t reflect.Type) Object {
 	properties, required := Object{}, []any{}
 	g.properties(t, &properties, &required)
@@ -195,13 +195,13 @@ func (g *Generator) properties(t reflect.Type, properties *Object, required *[]a
 	}
 }
 
-// nameOf is the name of a struct as its source has it, without what a generic one is of.
+// nameOf returns the name of a struct in its source, without type arguments.
 func nameOf(t reflect.Type) string {
 	name, _, _ := strings.Cut(t.Name(), "[")
 	return name
 }
 
-// constrained is a schema of a type with what a constraint adds.
+// constrained adds a constraint to the schema of a type.
 func constrained(of Object, t reflect.Type, c strictyaml.Constraint) Object {
 	isList := t.Kind() == reflect.Slice
 	switch c.Name {
@@ -242,7 +242,7 @@ func bound(keyword, text string) Object {
 	return Object{{keyword, whole(text)}}
 }
 
-// whole is a bound of a tag; 0 if it is none.
+// whole reads a whole number from a tag; 0 if it is none.
 func whole(text string) int {
 	n, _ := strconv.Atoi(text)
 	return n
@@ -255,30 +255,30 @@ func words(c strictyaml.Constraint) (all []any) {
 	return all
 }
 
-// Variable matches what may stand in place of any value: a text that refers to the
-// environment.
+// Variable matches a text that refers to an environment variable, which may stand in place of any
+// value.
 const Variable = `\$\{.+\}`
 
-// Size is what a config.Size is decoded of.
+// Size returns the schema of a config.Size.
 func Size() Object {
 	return Object{{"type", []any{"string", "integer"}}, {"pattern", `^(` + Variable + `|[0-9]+(B|KiB|MiB|GiB)?)$`}}
 }
 
-// Typed is a value of a JSON type.
+// Typed returns the schema of a JSON type.
 func Typed(name string) Object { return Object{{"type", name}} }
 
-// Text is what is decoded as text: a plain number or boolean is, too.
+// Text returns the schema of what is decoded as text; plain numbers and booleans are, too.
 func Text() Object { return Object{{"type", []any{"string", "number", "boolean"}}} }
 
-// Map is a mapping of any names to values.
+// Map returns the schema of a mapping from any name to a value.
 func Map(value Object) Object {
 	return Object{{"type", "object"}, {"additionalProperties", value}}
 }
 
-// List is a list of values.
+// List returns the schema of a list.
 func List(value Object) Object { return Object{{"type", "array"}, {"items", value}} }
 
-// AnyOf is one of several.
+// AnyOf returns the schema of a value that fits one of several.
 func AnyOf(of ...Object) Object {
 	all := make([]any, len(of))
 	for i := range of {
@@ -287,7 +287,7 @@ func AnyOf(of ...Object) Object {
 	return Object{{"anyOf", all}}
 }
 
-// Of is the schema of a type.
+// Of returns the schema of a type.
 func (g *Generator) Of(t reflect.Type) Object {
 	if t == reflect.TypeFor[time.Duration]() {
 		return Object{{"type", "string"}, {"pattern", `^(\$\{.+\}|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+)$`}}

@@ -31,7 +31,7 @@ func (d *decoder) structure(n *node, v reflect.Value, path string) {
 	known := d.fieldsOf(v.Type())
 	names := known.names
 	switch {
-	case n.kind == Mapping, n.kind == Null: // which has no entries
+	case n.kind == Mapping, n.kind == Null: // Null has no entries
 	case known.short != "":
 		d.field(n, v, path, known, known.short)
 		return
@@ -55,15 +55,15 @@ func (d *decoder) structure(n *node, v reflect.Value, path string) {
 	d.missing(n, v, path, known)
 }
 
-// field decodes what a key of a struct has, and judges it.
+// field decodes the value of a key of a struct, and judges it.
 func (d *decoder) field(n *node, v reflect.Value, path string, known fields, key string) {
 	v = v.FieldByIndex(known.index[key])
 	d.value(n, v, path)
 	d.judge(known.constraints[key], v, path)
 }
 
-// shownKey is what is shown of an unknown key. One that is like none of ours may be a
-// secret that stands where a key is expected, as after a forgotten colon.
+// shownKey returns what a message shows of an unknown key. A text that does not look like a key may
+// be a secret that stands where a key is expected, as after a forgotten colon.
 func shownKey(key string) string {
 	const start, most = 8, 30
 	like := !strings.ContainsFunc(key, func(r rune) bool {
@@ -75,7 +75,7 @@ func shownKey(key string) string {
 	return key
 }
 
-// OneOf lists the words that a key takes.
+// OneOf lists words for a message.
 func OneOf(words []string) string {
 	if len(words) == 1 {
 		return words[0]
@@ -121,8 +121,8 @@ func (d *decoder) list(n *node, v reflect.Value, path string) {
 	v.Set(list)
 }
 
-// remember places a value where it begins, or at its key when it begins on a
-// later line.
+// remember records the position of a value: where it begins, or that of its key if it begins
+// on a later line.
 func (d *decoder) remember(e entry, path string) {
 	at := e.value.at
 	if at.line != e.at.line {
@@ -136,7 +136,7 @@ type fields struct {
 	index       map[string][]int
 	names       []string // in the order of the fields
 	constraints map[string][]Constraint
-	required    map[string]Constraint // that say what is expected
+	required    map[string]Constraint // those that say what is expected
 	short       string                // the key whose value may stand alone in place of the mapping; "" for none
 }
 

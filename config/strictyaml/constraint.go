@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// Constraint is one thing that the tag of a field says of its value, such as above=0s in
-// schema:"above=0s [range]: more than 0s; format=host [webhook-host]". The rule in brackets and,
-// after the colon, what a message says was expected may be left out.
+// Constraint is one constraint in the tag of a field, such as above=0s in
+// schema:"above=0s [range]: more than 0s; format=host [webhook-host]". The rule in brackets, and the
+// text after the colon that messages give as expected, may be left out.
 type Constraint struct{ Name, Argument, Rule, Expected string }
 
-// Constraints reads a tag. They are divided by a semicolon and a blank.
+// Constraints reads a tag. A semicolon and a blank separate constraints.
 //
-//	required        the key is there, and no empty list; it is judged if it says what is expected,
-//	                or which words are
+//	required        the key is there, and no empty list; it is judged only if its tag says what is
+//	                expected, or has an enum
 //	short           the value may stand alone in place of the section
 //	enum=a|b        one of these words, under the rule word
 //	items=a|b       of a list: each is one of these words
@@ -49,10 +49,10 @@ func Constraints(tag string) (all []Constraint) {
 	return all
 }
 
-// Words are those of an enumeration.
+// Words returns the words of an enumeration.
 func (c Constraint) Words() []string { return strings.Split(c.Argument, "|") }
 
-// Bounds are the least and the greatest value; "" for none.
+// Bounds returns the least and the greatest value; "" for none.
 func (c Constraint) Bounds() (low, high string) {
 	switch c.Name {
 	case "min", "above":
@@ -65,7 +65,7 @@ func (c Constraint) Bounds() (low, high string) {
 	return low, high
 }
 
-// judge holds a decoded value to what the tag of its field says. The value stays as it is.
+// judge reports a decoded value that does not meet the constraints of its field. It does not change it.
 func (d *decoder) judge(constraints []Constraint, v reflect.Value, path string) {
 	v = reflect.Indirect(v)
 	for _, c := range constraints {
@@ -121,7 +121,7 @@ func (d *decoder) judgeValue(c Constraint, v reflect.Value, path string) {
 func (d *decoder) less(v reflect.Value, bound string) bool { return number(v) < d.bound(v, bound) }
 func (d *decoder) more(v reflect.Value, bound string) bool { return number(v) > d.bound(v, bound) }
 
-// bound is a value that a tag says, of the type of v.
+// bound reads a value of a tag as the type of v.
 func (d *decoder) bound(v reflect.Value, text string) float64 {
 	of := reflect.New(v.Type()).Elem()
 	d.value(&node{kind: Scalar, text: text, plain: true}, of, "")
@@ -130,7 +130,7 @@ func (d *decoder) bound(v reflect.Value, text string) float64 {
 
 func number(v reflect.Value) float64 { return v.Convert(reflect.TypeFor[float64]()).Float() }
 
-// unique reports items that are there twice. Zero values are those that could not be read.
+// unique reports items that are there twice. It skips zero values, which could not be decoded.
 func (d *decoder) unique(c Constraint, list reflect.Value, path string) {
 	seen := make(map[any]bool, list.Len())
 	for i := range list.Len() {
@@ -143,7 +143,7 @@ func (d *decoder) unique(c Constraint, list reflect.Value, path string) {
 	}
 }
 
-// missing reports keys that a struct must have, and lists there that are empty.
+// missing reports required keys that are missing, or whose list is empty.
 func (d *decoder) missing(n *node, v reflect.Value, path string, known fields) {
 	for name, c := range known.required {
 		field, below := v.FieldByIndex(known.index[name]), Child(path, name)
@@ -154,10 +154,10 @@ func (d *decoder) missing(n *node, v reflect.Value, path string, known fields) {
 	}
 }
 
-// shown is a value for a message: text in quotes, a value of a variable as it is written.
+// shown formats a value for a message: text in quotes, a value of a variable as it is written.
 func (d *decoder) shown(v reflect.Value, path string) string {
 	written, expanded := d.doc.Written(path)
-	_, isShown := v.Interface().(fmt.Stringer) // as a secret, which hides itself
+	_, isShown := v.Interface().(fmt.Stringer) // a secret hides itself
 	switch length, is := v.Interface().(time.Duration); {
 	case v.Kind() == reflect.String && !isShown:
 		return d.doc.Found(path, v.String())

@@ -21,20 +21,20 @@ import (
 // few lines of aliases of aliases can stand for billions.
 const maxAliased = 10_000
 
-// Options are what decoding needs from outside. The zero Options need nothing.
+// Options are what decoding needs from outside. The zero value is valid.
 type Options struct {
 	// Expand rewrites the text of every scalar value, but not of keys, before it is decoded. Its
 	// error becomes a problem at the value. The text that it returns is never parsed as YAML and
 	// never appears in messages, which show the text as written.
 	Expand func(text string) (string, error)
-	// Formats are those of text that tags name; without them none is judged.
+	// Formats are the formats of text that tags name; nil means that formats are not judged.
 	Formats map[string]Format
 }
 
 // Format is a form of text.
 type Format struct {
 	Is       func(text string) bool
-	Expected string // of a text that is of another form
+	Expected string // what a message says was expected
 	Hidden   bool   // the text may hold a secret, and is not shown
 }
 
@@ -47,16 +47,15 @@ type Format struct {
 // becomes the message unchanged, so it should say what was found and what was expected,
 // and must not repeat secrets. If Expand changed the value, such an error is not shown.
 //
-// The tag of a field says what its value must be, in the syntax of [Constraints]: the JSON Schema
-// is made of it, and the decoder judges by it what a file gives. A value that does not fit is
-// decoded, and is a problem.
+// The tag of a field has constraints on its value, in the syntax of [Constraints]. The decoder judges
+// by them, and the JSON Schema is made from them. A value that does not fit is decoded, and is a
+// problem.
 //
-// An empty section, list or map counts as empty, a pointer becomes nil unless it is to an
-// Unmarshaler, and any other
-// empty value is a problem. A list or a map replaces the earlier contents of into; a
-// section is decoded over them. A value with a problem leaves the earlier contents of into
-// there; an item of a list with a problem becomes its zero value, so that later items keep
-// their index. The Document is never nil; if src is not YAML at all, it has no positions.
+// A null value makes a section, list or map empty, and a pointer nil unless it is to an Unmarshaler;
+// anywhere else it is a problem. A list or a map replaces the earlier contents of into; a section is
+// decoded over them. A value with a problem leaves the earlier contents of into there; an item of a
+// list with a problem becomes its zero value, so that later items keep their index. The Document is
+// never nil; if src is not YAML at all, it has no positions.
 func Decode(file string, src []byte, into any, o Options) (*Document, Problems) {
 	d := &decoder{doc: &Document{
 		file: file, places: map[string]position{}, items: map[string][]position{}, broken: map[string]bool{}, written: map[string]string{},
@@ -97,7 +96,7 @@ func (d *decoder) report(at position, rule, path, message string) {
 	d.problems = append(d.problems, Problem{d.doc.file, at.line, at.column, path, oneLine.Replace(message), rule})
 }
 
-// fail reports a problem at what stands at path, or should.
+// fail reports a problem at the position of path, or of its nearest parent.
 func (d *decoder) fail(path, rule, message string) {
 	at := d.doc.At(path)
 	d.report(position{at.Line, at.Column}, rule, path, message)
@@ -120,7 +119,7 @@ func (d *decoder) parse(src []byte) (body ast.Node, ok bool) {
 		d.report(firstInvalid(src), ruleUTF8, "", "not valid UTF-8")
 		return nil, false
 	}
-	file, deep, err := parse(bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))) // which the parser counts as two lines behind a comment
+	file, deep, err := parse(bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))) // the parser counts \r\n after a comment as two lines
 	if deep != nil {
 		d.report(position{deep.Position.Line, deep.Position.Column}, ruleDepth, "", fmt.Sprintf("values stand in each other more than %d deep", maxDepth))
 		return nil, false

@@ -2,9 +2,8 @@ package strictyaml
 
 import "github.com/goccy/go-yaml/token"
 
-// maxDepth bounds how deep values may be nested, far beyond what people write. The
-// parser's memory grows with the square of the depth: 20 KB of brackets would cost a
-// gigabyte.
+// maxDepth bounds how deep values may be nested; people write far less. The parser's memory grows
+// with the square of the depth: 20 KB of brackets would cost a gigabyte.
 const maxDepth = 100
 
 // tooDeep finds where values are nested too deep; nil if they are not. It looks at

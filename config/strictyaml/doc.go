@@ -13,7 +13,7 @@
 // no as booleans. Plain scalars keep the text they were written in, so 010, 1e3 and
 // 2027-01-01 are usable where text is expected. Anchors and aliases are resolved.
 //
-// Fields are decoded by their tag, yaml:"name"; a field without one is left
-// alone, and an embedded struct without one lends its fields. A key that is
-// absent leaves its field as it was, which is how defaults are given.
+// Fields are decoded by their tag, yaml:"name". A field without one is ignored, but
+// the fields of an embedded struct without one belong to the outer struct. A key that
+// is absent leaves its field as it was, which is how defaults are given.
 package strictyaml

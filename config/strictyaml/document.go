@@ -10,10 +10,10 @@ import (
 // Document remembers where the values of a decoded file stood.
 type Document struct {
 	file    string
-	places  map[string]position   // all but items of lists
-	items   map[string][]position // of the lists, by the list's path
+	places  map[string]position   // by path, without items of lists
+	items   map[string][]position // of the items of lists, by the list's path
 	broken  map[string]bool
-	written map[string]string // only of values that Expand changed
+	written map[string]string // the text of values that Expand changed
 }
 
 // position is a place in the file, both numbers from 1.
@@ -37,7 +37,7 @@ func (d *Document) At(path string) Problem {
 	}
 }
 
-// Outside is the document without what is below a path.
+// Outside returns the document without what is below a path.
 func (d *Document) Outside(path string) *Document {
 	isBelow := func(at string) bool { return strings.HasPrefix(at, path+"[") || strings.HasPrefix(at, path+".") }
 	out := *d
@@ -86,7 +86,7 @@ func (d *Document) place(path string) (position, bool) {
 	return items[i], true
 }
 
-// Written is the text that the file has for path if [Expand] changed it, for messages that
+// Written returns the text that the file has for path if Expand changed it, for messages that
 // must not show the changed text.
 func (d *Document) Written(path string) (text string, expanded bool) {
 	text, expanded = d.written[path]
@@ -102,7 +102,7 @@ func (d *Document) Found(path, text string) string {
 	return Quote(text)
 }
 
-// Suggest is [Suggest] for the text at path; "" if Expand changed it.
+// Suggest is the function Suggest for the text at path; "" if Expand changed it.
 func (d *Document) Suggest(path, seen string, known []string) string {
 	if _, expanded := d.Written(path); expanded {
 		return ""
@@ -110,7 +110,7 @@ func (d *Document) Suggest(path, seen string, known []string) string {
 	return Suggest(seen, known)
 }
 
-// Fault is a problem at path; none if decoding has already found one there.
+// Fault returns a problem at path; none if decoding has already found one there.
 func (d *Document) Fault(path, rule, message string) Problems {
 	if d.Broken(path) {
 		return nil
@@ -140,8 +140,8 @@ func parent(path string) string {
 	return path[:max(strings.LastIndexAny(path, ".["), 0)]
 }
 
-// Child is the path of the last of keys, each below the one before, as Problem and Document
-// have it. Keys that could be mistaken for a path are quoted: labels["a.b"].
+// Child returns the path of the last of keys, each of which is below the one before. It quotes keys
+// that could be mistaken for a path: labels["a.b"].
 func Child(path string, keys ...string) string {
 	for _, key := range keys {
 		switch {
@@ -160,5 +160,5 @@ func unsafeInPath(r rune) bool {
 	return r <= ' ' || r == '.' || r == '[' || r == ']' || r == '"' || r == ':' || r >= 0x7f
 }
 
-// element is the path of item i of the list at path.
+// element returns the path of item i of the list at path.
 func element(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }

@@ -41,17 +41,17 @@ type Node struct {
 	path    string
 }
 
-// Kind is the shape of the value.
+// Kind returns the shape of the value.
 func (n Node) Kind() Kind { return n.node.kind }
 
-// Key is a key of a mapping. A plain one is written without quotes, and may be meant as a number or
+// Key is a key of a mapping. A Plain one is written without quotes, and may be meant as a number or
 // a boolean.
 type Key struct {
 	Name  string
 	Plain bool
 }
 
-// Keys are the keys of a mapping in the order they are written.
+// Keys returns the keys of a mapping in the order of the file.
 func (n Node) Keys() []Key {
 	keys := make([]Key, len(n.node.entries))
 	for i, e := range n.node.entries {
@@ -60,12 +60,12 @@ func (n Node) Keys() []Key {
 	return keys
 }
 
-// Path leads to the value, as in [Problem].
+// Path returns the path of the value, as in [Problem].
 func (n Node) Path() string { return n.path }
 
-// Decode decodes the value into what the pointer points to, with the rules of
-// the package-level Decode, and reports what is wrong with it; ok tells that nothing
-// is. A type's own UnmarshalYAML must pass another type than its own, or it calls itself.
+// Decode decodes the value into what the pointer points to, with the rules of the package-level
+// Decode, and reports its problems; ok reports that there are none. A type's own UnmarshalYAML must
+// pass a type other than its own, or it calls itself.
 func (n Node) Decode(into any) (ok bool) {
 	before := len(n.decoder.problems)
 	n.decoder.value(n.node, target(into), n.path)

@@ -1,6 +1,6 @@
 package strictyaml
 
-// The rules that any file is held to. Their names never change.
+// The rules for every file. Their names never change.
 const (
 	ruleUTF8        = "not-utf-8"
 	ruleSyntax      = "syntax"

@@ -16,7 +16,7 @@ const longestShown = 60
 // scalar is the text of a single value.
 type scalar struct {
 	text    string
-	written string // before expansion: what a message may show
+	written string // before expansion; messages may show it
 	quoted  bool   // in quotes, so meant as text; never true of an expanded value
 }
 
@@ -73,11 +73,11 @@ func (d *decoder) text(n *node, path, wants string, set func(scalar) error) {
 	}
 }
 
-// Expected is the error of a value that is not what was expected, without the
-// word itself: Expected("a size such as 16MiB"). Decode adds what was found.
+// Expected is the error for a value that is not as expected. It holds only what was expected:
+// Expected("a size such as 16MiB"). Decode adds what was found.
 type Expected string
 
-// Error says what was expected.
+// Error returns what was expected.
 func (e Expected) Error() string { return "expected " + string(e) }
 
 // explain turns the error of a TextUnmarshaler into a message.
@@ -91,7 +91,7 @@ func (s scalar) explain(err error) error {
 	return err
 }
 
-// unfit says what was found in place of what was expected.
+// unfit returns an error with what was found, and what was expected.
 func (s scalar) unfit(expected string) error {
 	shown := Quote(s.written)
 	if !s.quoted && s.written != "" && shown == `"`+s.written+`"` {
@@ -169,7 +169,7 @@ func setFloat(v reflect.Value, s scalar) error {
 	return nil
 }
 
-// leadingZero finds numbers that other YAML parsers read as octal.
+// leadingZero reports whether other YAML parsers read a number as octal.
 func leadingZero(text string) bool {
 	digits := strings.TrimLeft(text, "+-")
 	return len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9'

@@ -12,11 +12,11 @@ type node struct {
 	kind    Kind
 	at      position
 	text    string  // Scalar
-	plain   bool    // written without quotes: only then a number, a boolean, or null in so many words
+	plain   bool    // written without quotes: only then it may be a number, a boolean, or null
 	entries []entry // Mapping, each key once
 	items   []*node // List
 	alias   bool    // stands for a value that is written elsewhere
-	invalid bool    // a problem was reported, there is no value
+	invalid bool    // a problem was reported; there is no value
 }
 
 // entry is one key of a mapping with its value.
@@ -27,8 +27,8 @@ type entry struct {
 	value *node
 }
 
-// builder turns the parser's tree into nodes and reports what is refused on the
-// way. An anchor is known only after its value, so no value can contain itself.
+// builder turns the parser's tree into nodes and reports unsupported syntax. An anchor is
+// known only after its value, so no value can contain itself.
 type builder struct {
 	report  func(at position, rule, path, message string)
 	anchors map[string]*node
@@ -119,7 +119,7 @@ func (b *builder) resolve(n *ast.AliasNode, path string) *node {
 		for anchor := range b.anchors {
 			known = append(known, "*"+anchor)
 		}
-		slices.Sort(known) // so that of anchors as near it names the same one each time
+		slices.Sort(known) // so that Suggest always picks the same of several near anchors
 		hint := Suggest("*"+name(n.Value), known)
 		if hint == "" {
 			hint = ", expected quotes around text that begins with *"

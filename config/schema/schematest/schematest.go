@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// UpToDate holds the file that editors are given to the schema that is made of the
-// structs, and writes it where that is what was asked for (go test -update).
+// UpToDate fails if the file for editors differs from the schema that is made from the
+// structs. With write (go test -update) it writes the file first.
 func UpToDate(t *testing.T, file string, schema []byte, write bool) {
 	t.Helper()
 	if write {
@@ -26,7 +26,7 @@ func UpToDate(t *testing.T, file string, schema []byte, write bool) {
 	}
 }
 
-// Compile reads a schema that says it is at id.
+// Compile compiles a schema whose $id is id.
 func Compile(t *testing.T, id string, schema []byte) *jsonschema.Schema {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
@@ -38,7 +38,7 @@ func Compile(t *testing.T, id string, schema []byte) *jsonschema.Schema {
 	return compiled
 }
 
-// Instance is a YAML file as a JSON value, as editors judge it.
+// Instance reads a YAML file as a JSON value, as editors do.
 func Instance(t *testing.T, file string) any {
 	t.Helper()
 	src, err := os.ReadFile(file)
