@@ -110,7 +110,7 @@ func (v *View) seen(ctx context.Context, tx Reader, client auth.Client, rec mapp
 		case v.Capabilities().Atomic:
 			return with, err
 		default: // the record may have been written
-			rec.Tag = mapping.Untold
+			rec.Tag = mapping.NoTag
 		}
 	}
 	rec = v.of.Record(rec)
@@ -123,7 +123,7 @@ func (v *View) seen(ctx context.Context, tx Reader, client auth.Client, rec mapp
 // hidden field may have changed.
 func setTag(rec *mapping.Record) {
 	rec.Version = 0
-	if rec.Tag != mapping.Untold {
+	if rec.Tag != mapping.NoTag {
 		sum := sha256.Sum256(appendContent(nil, *rec))
 		rec.Tag = cmp.Or(int64(binary.BigEndian.Uint64(sum[:])>>1), 1) // #nosec G115 -- of 63 bits
 	}

@@ -63,8 +63,8 @@ func (x *Exchange) decodeSeveral(data []byte) (err error) {
 // checkSeveral judges the members of a body other than its records.
 func (g *Gateway) checkSeveral(x *Exchange) mapping.Violations {
 	v := x.several.Violations
-	if called := !x.several.Beside.IsAbsent(); called || x.Operation.mustCall && !x.promised {
-		v = append(v, x.takeCallback(g, x.several.Beside)...)
+	if called := !x.several.Other.IsAbsent(); called || x.Operation.mustCall && !x.promised {
+		v = append(v, x.takeCallback(g, x.several.Other)...)
 	}
 	return v
 }

@@ -168,7 +168,7 @@ func (x *Exchange) answerKept(kept []byte) {
 func (g *Gateway) etag(rec mapping.Record) string {
 	model := g.o.Offer.Model.Version[:6]
 	version := cmp.Or(rec.Tag, rec.Version)
-	if version == mapping.Untold || version == 0 && rec.Resource.HasArrays() {
+	if version == mapping.NoTag || version == 0 && rec.Resource.HasArrays() {
 		return ""
 	}
 	if version != 0 {

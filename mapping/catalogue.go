@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// Scope says where a reason occurred: nowhere in particular (General), in one
-// of the record operations, or at an endpoint ("GET /authenticate", or
-// "/flatrateline" for every method of it).
+// Scope says where a reason occurred: anywhere (General), in one of the record
+// operations, or at an endpoint ("GET /authenticate", or "/flatrateline" for every
+// method of it).
 type Scope string
 
 // The scopes that are not endpoints.
@@ -25,19 +25,19 @@ const (
 // RecordOperations are the operations on records, in the order of the documentation.
 func RecordOperations() []Scope { return []Scope{OpGet, OpList, OpCreate, OpUpdate, OpDelete} }
 
-// Entry is one row of the error tables, with all that there is to know of it. A
-// reason that several rows word has Args, By and Help in the first of them.
+// Entry is one row of the error tables. If several rows have the same reason, the
+// first one sets Args, By and Help for all of them.
 type Entry struct {
 	Scope   Scope
 	Reason  Reason
 	Status  int
 	Message string // each <x> (or <vendor>) stands for the next argument of Fail
-	Args    []Arg  // one for each of those; one in all where they are a list
-	By      By     // who finds it
+	Args    []Arg  // one for each placeholder; a single one if they are a list
+	By      By     // who finds the violation
 	Help
 
 	order int    // position in the tables
-	field string // the field the message names itself
+	field string // the field that the message names itself
 	named bool   // the first argument is the field
 }
 
@@ -47,47 +47,47 @@ type Arg struct {
 	Example string // of the OpenAPI description; <vendor> stands for the vendor's name
 }
 
-// Takes says what an argument is, so that a driver can put it in. The zero Takes
-// is of arguments that only the gateway puts in.
+// Takes says what an argument is, so that a driver can fill it in. Arguments with the
+// zero Takes are filled in only by the gateway.
 type Takes uint8
 
-// What arguments are: first those of the field that is meant.
+// The kinds of arguments; first those of the field that the error is about.
 const (
 	ArgField      Takes = iota + 1
-	ArgArray            // the field, in the example an array where the model has one
+	ArgArray            // the field; the example is an array if the model has one
 	ArgValue            // the field's value
 	ArgOwnValue         // the value of the field that the message names itself
 	ArgLength           // characters of the value
 	ArgMost             // characters that the field takes
 	ArgValidation       // the rule of the field
-	ArgAfter            // the field that it must come after
-	ArgAfterValue       // and its value
+	ArgAfter            // the field that the field must come after
+	ArgAfterValue       // the value of that field
 	ArgID               // the name of the primary ID
 	ArgIDValue          // the record's ID
 	ArgAt               // the resource that a record is in use at
 )
 
-// OfField reports whether an argument is known only where the field is.
+// OfField reports whether an argument is about the field, and so known only with it.
 func (t Takes) OfField() bool { return t >= ArgField && t <= ArgAfterValue }
 
-// By says who finds what is wrong.
+// By says who finds a violation.
 type By uint8
 
-// Who finds it.
+// The finders.
 const (
 	ByGateway        By = iota // before the administration is asked
-	ByEither                   // the gateway before; what gets past it, the administration
-	ByAdministration           // the administration, or the rules in view of its records
-	ByAccount                  // the administration, of the account of a login
+	ByEither                   // the gateway; what it cannot judge, the administration
+	ByAdministration           // the administration, or the rules that judge by its records
+	ByAccount                  // the administration, for the account of a login
 )
 
-// Help is what a person who meets an error wants to know beside its message.
+// Help explains an error to people, in addition to its message.
 type Help struct {
 	Cause string // what happened, in a sentence or two
 	Cure  string // what to do about it
 }
 
-// HelpFor explains a reason; the zero Help where there is no such reason.
+// HelpFor returns the Help for a reason; the zero Help if there is no such reason.
 func HelpFor(r Reason) Help {
 	if e := NewCatalogue().anywhere[r]; e != nil {
 		return e.Help
@@ -100,17 +100,17 @@ func (e *Entry) Takes(what Takes) bool {
 	return slices.ContainsFunc(e.Args, func(a Arg) bool { return a.Takes == what })
 }
 
-// Catalogue words reasons. It is immutable and safe for concurrent use.
+// Catalogue has the status and the message of every reason. It is immutable and safe for concurrent use.
 type Catalogue struct {
 	entries  []Entry
-	own      int // how many of them, the first ones, are rows of the interface
+	own      int // the first so many entries are rows of the interface
 	byScope  map[Scope]map[Reason]*Entry
-	anywhere map[Reason]*Entry // the first row of a reason, whatever its scope
+	anywhere map[Reason]*Entry // the first row of a reason, in any scope
 
 	templates []template // aligned with entries
 }
 
-// NewCatalogue returns the catalogue of the whole interface, which is made once.
+// NewCatalogue returns the catalogue of the whole interface; all calls return the same one.
 func NewCatalogue() *Catalogue { return wholeCatalogue() }
 
 var wholeCatalogue = sync.OnceValue(func() *Catalogue {
@@ -141,13 +141,13 @@ var wholeCatalogue = sync.OnceValue(func() *Catalogue {
 // Entries returns every row, the interface's first, in table order.
 func (c *Catalogue) Entries() []Entry { return slices.Clone(c.entries) }
 
-// Documented reports whether an entry is a row of the interface (and not of the
-// contract that fills its silences).
+// Documented reports whether an entry is a row of the interface, and not one of the
+// contract that fills its gaps.
 func (c *Catalogue) Documented(e Entry) bool { return e.order < c.own }
 
-// Lookup finds the row of a reason: in the first of the scopes that words it,
-// else in the general table, else the first row of that reason anywhere (a row
-// listed for one operation only holds in the others too, in the same words).
+// Lookup finds the row of a reason: in the first of the scopes that has one, else
+// in the general table, else the first row of that reason anywhere. A row that is
+// listed for one operation only holds for the others, too, with the same message.
 func (c *Catalogue) Lookup(r Reason, scopes ...Scope) *Entry {
 	for _, s := range scopes {
 		if e := c.byScope[s][r]; e != nil {
@@ -163,8 +163,8 @@ func (c *Catalogue) Lookup(r Reason, scopes ...Scope) *Entry {
 	return c.byScope[General][InternalError]
 }
 
-// Sort puts violations into the row order of the scopes' tables, those of rows
-// borrowed from other tables last; those of one row keep their order.
+// Sort sorts violations by the row order of the scopes' tables; those with rows of
+// other tables come last. Violations of one row keep their order.
 func (c *Catalogue) Sort(v Violations, scopes ...Scope) {
 	rank := func(e *Error) int {
 		row := c.Lookup(e.Reason, scopes...)
@@ -207,8 +207,8 @@ func (e *Entry) Text(err *Error) string {
 	return strings.Replace(text, "Field: "+e.field, "Field: "+err.Path+"."+e.field, 1)
 }
 
-// FieldOf returns the name of the field that an error is about, with the array
-// element that it is of; "" where none is meant.
+// FieldOf returns the name of the field that an error is about, including its array
+// element; "" if it is about no field.
 func (e *Entry) FieldOf(err *Error) string {
 	field := e.Field(err.Args)
 	if err.Path == "" || e.named || field == "" {
@@ -217,8 +217,8 @@ func (e *Entry) FieldOf(err *Error) string {
 	return err.Path + "." + field
 }
 
-// Field returns the name of the field that an error of this row is about, or
-// "" where none is meant.
+// Field returns the name of the field that an error of this row is about; "" if
+// it is about no field.
 func (e *Entry) Field(args []string) string {
 	if e.named && len(args) > 0 {
 		return args[0]

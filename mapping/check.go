@@ -41,7 +41,7 @@ func (b *Body) checkNew(parent *Field) Violations {
 }
 
 // CheckUpdate judges the fields of an update alone. What depends on the stored
-// record (required fields it lacks, dates, fields that cannot change) comes
+// record (missing required fields, dates, fields that cannot change) is judged
 // later, on the merged record.
 func (b *Body) CheckUpdate() Violations {
 	b.update = true
@@ -67,8 +67,8 @@ func (b *Body) CheckUpdate() Violations {
 	return r.inFieldOrder(withoutIllTyped(v))
 }
 
-// CheckMerged judges a record as an update would leave it: required fields
-// without a value and dates that are not after their other date.
+// CheckMerged judges a record as an update would leave it. It finds required fields
+// without a value, and dates that are not after the date that they must follow.
 func (b *Body) CheckMerged(merged Record) Violations {
 	var v Violations
 	sent := func(i int) string {
@@ -91,8 +91,9 @@ func (b *Body) CheckMerged(merged Record) Violations {
 	return v
 }
 
-// inFieldOrder sorts violations by the field they name, those of one field, and
-// those of no field of r, keeping their order. Who may not know a field sees it as no field of r.
+// inFieldOrder sorts violations by the field that they name; those of no field of r come first.
+// Otherwise they keep their order. FieldNotInModel counts as no field of r, so that the order does
+// not reveal a field to a caller who may not know it.
 func (r *Resource) inFieldOrder(v Violations) Violations {
 	place := func(e *Error) int {
 		if len(e.Args) == 0 || e.Reason == FieldNotInModel {
@@ -133,7 +134,7 @@ func (b *Body) checkArray(f *Field) Violations {
 	var v Violations
 	parent := f.target.byName[f.ArrayKey]
 	for n, line := range lines {
-		if line == nil { // no record: a violation since it was read
+		if line == nil { // the element is not an object, which decoding has reported
 			continue
 		}
 		for _, e := range line.checkNew(parent) {
@@ -158,7 +159,7 @@ func (b *Body) checkValue(f *Field, value Value) Violations {
 	return v
 }
 
-// tooLong is the violation of a text with more characters than the field holds.
+// tooLong returns the violation of a text with more characters than the field holds; else nil.
 func (f *Field) tooLong(value Value) *Error {
 	if !f.IsText() {
 		return nil

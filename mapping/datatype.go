@@ -36,13 +36,13 @@ const TextLength = 65535
 // MaxScale is the largest number of decimals a float8 field may keep exactly.
 const MaxScale = 6
 
-// unreadable are the reasons for refusing a value that does not have a datatype.
+// unreadable holds, by datatype, the reason for refusing a value that is not of it.
 var unreadable = [...]Reason{
 	0: VarcharInvalid, Varchar: VarcharInvalid, Text: VarcharInvalid, Timestamp: TimestampInvalid,
 	Float8: Float8Invalid, Int4: Int4Invalid, Bytea: ByteaInvalid, Array: VarcharInvalid,
 }
 
-// Unreadable is the reason for refusing a value that does not have the field's datatype.
+// Unreadable returns the reason for refusing a value that is not of the field's datatype.
 func (f *Field) Unreadable() Reason { return unreadable[f.Type] }
 
 // Invalid returns the violation "not a value of this datatype".
@@ -50,8 +50,8 @@ func (f *Field) Invalid(sent string) *Error {
 	return Fail(f.Unreadable(), Literal(f.Name), sent)
 }
 
-// Parse reads a value of this field's datatype from text, as a query parameter
-// carries it; loc is where a date without a zone begins.
+// Parse reads a value of this field's datatype from text, as in a query parameter.
+// loc is the zone of dates without one.
 func (f *Field) Parse(s string, loc *time.Location) (Value, *Error) {
 	v, ok := f.parse(s, loc)
 	if !ok {
@@ -77,8 +77,8 @@ func (f *Field) parse(s string, loc *time.Location) (Value, bool) {
 	}
 }
 
-// Keeps reports whether a value that Parse made of a text has all of it, neither rounded
-// nor cut.
+// Keeps reports whether a value that Parse read from a text is exact, neither rounded nor
+// cut.
 func (f *Field) Keeps(s string, v Value) bool {
 	switch f.Type {
 	case Float8:
@@ -92,7 +92,7 @@ func (f *Field) Keeps(s string, v Value) bool {
 	}
 }
 
-// exact is all of a number that parseFloat8 has taken.
+// exact returns the exact value of a number that parseFloat8 accepts.
 func exact(s string) *apd.Decimal {
 	var d apd.Decimal
 	_, _, _ = d.SetString(s)
@@ -120,9 +120,9 @@ func parseFloat8(s string, scale int) (Value, bool) {
 	if !isJSONNumber(s) || len(s) > 400 {
 		return Value{}, false
 	}
-	if n, has, ok := ParseDecimal(s, '.'); ok && len(s) <= 15 && has <= scale { // as most are
+	if n, has, ok := ParseDecimal(s, '.'); ok && len(s) <= 15 && has <= scale { // the usual case
 		for range scale - has {
-			n *= 10 // 15 digits and MaxScale more fit
+			n *= 10 // 15 digits and MaxScale more fit an int64
 		}
 		if n > -1e15 && n < 1e15 {
 			return DecimalValue(n, scale), true
@@ -146,11 +146,11 @@ func parseFloat8(s string, scale int) (Value, bool) {
 	return v, ok && max(v.num, -v.num) < 1e15 // rounding may reach the bound
 }
 
-// MaxDigits is how many digits always fit in an int64.
+// MaxDigits is how many decimal digits always fit an int64.
 const MaxDigits = 18
 
-// ParseDecimal reads -12.50 as -1250 with two decimals. It is false for other forms, and for
-// numbers that have more than MaxDigits digits or an exponent.
+// ParseDecimal reads -12.50 as -1250 with two decimals. It returns false for other forms, for numbers
+// with more than MaxDigits digits, and for exponents.
 func ParseDecimal(s string, point byte) (unscaled int64, scale int, ok bool) {
 	negative := false
 	if s != "" && (s[0] == '-' || s[0] == '+') {
@@ -183,8 +183,8 @@ func ParseDecimal(s string, point byte) (unscaled int64, scale int, ok bool) {
 	return unscaled, scale, true
 }
 
-// maxDecimal bounds what a decimal of each scale may hold, so that it and its
-// float8 form agree to the last kept decimal.
+// maxDecimal bounds the decimals of each scale, so that a decimal and its float8
+// form agree to the last kept decimal.
 var maxDecimal = [MaxScale + 1]float64{1e15, 1e14, 1e13, 1e12, 1e11, 1e10, 1e9}
 
 func isJSONNumber(s string) bool {
@@ -220,13 +220,13 @@ func isJSONNumber(s string) bool {
 	return s == ""
 }
 
-// The shapes of ISO 8601 that are taken: 0 is a digit, anything else itself.
-// A time needs a zone; a date alone is midnight in the server's own.
+// The accepted shapes of ISO 8601: 0 stands for a digit, anything else for itself.
+// A time needs a zone; a date alone is midnight in the server's zone.
 const (
 	dateShape    = "0000-00-00"
 	minutesShape = "0000-00-00T00:00"
 	secondsShape = "0000-00-00T00:00:00"
-	ownShape     = "0000-00-00T00:00:00.000Z" // of answers, and of most that is sent
+	ownShape     = "0000-00-00T00:00:00.000Z" // used in answers, and by most clients
 )
 
 func parseTimestamp(s string, loc *time.Location) (Value, bool) {

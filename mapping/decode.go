@@ -11,9 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The bounds of a body. A body that is nested deeper is not JSON; one that has an array with
-// more elements, or an object with more members, is too large; and no more violations than
-// this are reported.
+// The bounds of a body. A body that is nested deeper than MaxDepth is refused as no JSON; one with
+// larger arrays or objects is refused as too large. At most MaxViolations are reported.
 const (
 	MaxDepth      = 32
 	MaxElements   = 1000
@@ -28,19 +27,19 @@ type Body struct {
 	// Violations are unknown fields and ill-typed values, in body order.
 	Violations Violations
 
-	sent     []sentValue // kept where a message may need it
-	supplied []bool      // by field position, also where the value was ill-typed
-	update   bool        // only some of the fields, of a record that is there
+	sent     []sentValue // values as they were sent, where messages need that
+	supplied []bool      // by field position; true also for an ill-typed value
+	update   bool        // the body is an update, and has only some of the fields
 	lines    map[int][]*Body
 }
 
-// sentValue is what was sent for the field at a position.
+// sentValue is the text that was sent for the field at a position.
 type sentValue struct {
 	field int
 	text  string
 }
 
-// Supplied reports whether the body named the field at all.
+// Supplied reports whether the body names the field, whatever its value.
 func (b *Body) Supplied(index int) bool { return b.supplied[index] }
 
 // Sent returns a field's value as it was sent, for messages.
@@ -53,14 +52,14 @@ func (b *Body) Sent(index int) string {
 	return b.Record.Values[index].String()
 }
 
-// DecodeBody reads a JSON object as a record of r. The error is EmptyBody or
-// BodyNotJSON or BodyTooLarge, which forbid looking any further; all else is in
-// Body.Violations.
+// DecodeBody reads a JSON object as a record of r. The error is EmptyBody,
+// BodyNotJSON or BodyTooLarge, after which nothing else can be judged. All other
+// problems are in Body.Violations.
 func DecodeBody(r *Resource, data []byte, loc *time.Location) (*Body, error) {
 	return DecodeBodyOf(r, nil, data, loc)
 }
 
-// DecodeBodyOf is DecodeBody for a sender whose model has only these arrays.
+// DecodeBodyOf is DecodeBody for a caller whose model has only these arrays.
 func DecodeBodyOf(r *Resource, arrays Arrays, data []byte, loc *time.Location) (*Body, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, Fail(EmptyBody)
@@ -72,14 +71,14 @@ func DecodeBodyOf(r *Resource, arrays Arrays, data []byte, loc *time.Location) (
 	return decodeAny(r, arrays, data, text, loc)
 }
 
-// decodeAny reads any body; text is data once more, as the string that values are parts of.
+// decodeAny reads any body. text is data as a string, of which values are substrings.
 func decodeAny(r *Resource, arrays Arrays, data []byte, text string, loc *time.Location) (*Body, error) {
 	d := r.model.newDecoder(arrays, data, text, loc)
 	defer r.model.free(d)
 	return readWhole(d.json, data, func() (*Body, error) { return d.object(r) })
 }
 
-// readWhole reads the one JSON object that data is. The error is BodyNotJSON or BodyTooLarge.
+// readWhole reads data, which must be one JSON object. The error is BodyNotJSON or BodyTooLarge.
 func readWhole[T any](d *jsontext.Decoder, data []byte, read func() (T, error)) (T, error) {
 	var none T
 	if len(data) > leastCrowded && isCrowded(data) {
@@ -106,7 +105,7 @@ func newBody(r *Resource) *Body {
 	return &Body{Record: NewRecord(r), supplied: make([]bool, len(r.Fields))}
 }
 
-// BodyOf returns a body that supplies the fields present in rec.
+// BodyOf returns a body that supplies the fields that are present in rec.
 func BodyOf(rec Record) *Body {
 	b := &Body{Record: rec, supplied: make([]bool, len(rec.Values)), lines: map[int][]*Body{}}
 	for i, v := range rec.Values {
@@ -125,12 +124,12 @@ func (b *Body) Line(field, n int) *Body { return b.lines[field][n] }
 
 var errTooMany = errors.New("too many elements")
 
-// errTooDeep is the byte at which a body nests too deep.
+// errTooDeep is the offset of the byte at which a body nests too deep.
 type errTooDeep int64
 
 func (errTooDeep) Error() string { return "nested too deep" }
 
-// decoder parses one body. text is a copy of the body; all texts of the record are parts
+// decoder parses one body. text is a copy of the body; all texts of the record are substrings
 // of it, so they need only one allocation.
 type decoder struct {
 	json   *jsontext.Decoder
@@ -191,7 +190,7 @@ func (d *decoder) object(r *Resource) (*Body, error) {
 	return b, err
 }
 
-// value reads the next value whole, bounding its depth.
+// value reads the next value, and fails if it nests too deep.
 func (d *decoder) value() (jsontext.Value, error) { return readBounded(d.json) }
 
 func readBounded(d *jsontext.Decoder) (jsontext.Value, error) {
@@ -199,7 +198,7 @@ func readBounded(d *jsontext.Decoder) (jsontext.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if at := beyondDepth(raw, MaxDepth-d.StackDepth()); at >= 0 {
+	if at := depthExceededAt(raw, MaxDepth-d.StackDepth()); at >= 0 {
 		return nil, errTooDeep(d.InputOffset() - int64(len(raw)-at))
 	}
 	return raw, nil
@@ -211,7 +210,7 @@ func (d *decoder) field(b *Body, f *Field) error {
 		return err
 	}
 	b.supplied[f.Index] = true
-	if f.Type == Array { // not an array: judged like an empty one
+	if f.Type == Array { // the value is not an array, and is judged like an empty one
 		return nil
 	}
 	text := d.textOf(raw)
@@ -226,7 +225,7 @@ func (d *decoder) field(b *Body, f *Field) error {
 	return nil
 }
 
-// set takes a value, and keeps what was sent for it if that may be more than the value has.
+// set sets a value, and keeps the text that was sent for it if the value may not reproduce it.
 func (b *Body) set(f *Field, v Value, sent string) {
 	switch {
 	case v.kind == KindTime, v.kind == KindDecimal, v.kind == KindFloat, v.kind == KindInt && sent == "-0":
@@ -284,9 +283,8 @@ func (b *Body) setLines(f *Field, lines []*Body, records []Record) {
 	b.Record.Children[f.Index], b.lines[f.Index] = records, lines
 }
 
-// parseJSON reads a value of the field's datatype. null is a value of each, and so is an
-// empty text where a text or any value at all is asked for: it is no value. The text of a
-// string is without quotes.
+// parseJSON reads a value of the field's datatype. It takes null, and an empty string if the field is a text
+// or required, as null. The text of a string comes without quotes.
 func (f *Field) parseJSON(kind jsontext.Kind, text string, loc *time.Location) (Value, bool) {
 	if kind == '"' && text == "" && (f.IsText() || f.Required) {
 		return NullValue(), true
@@ -305,7 +303,7 @@ func (f *Field) parseJSON(kind jsontext.Kind, text string, loc *time.Location) (
 	}
 }
 
-// part returns the value that was just read as a part of the body's text.
+// part returns the value that was just read as a substring of the body's text.
 func (d *decoder) part(raw jsontext.Value) string {
 	end := int(d.json.InputOffset())
 	return d.text[end-len(raw) : end]
@@ -339,7 +337,7 @@ func unquote(raw jsontext.Value) string {
 	return string(b)
 }
 
-// sentText is a value as messages repeat it: strings bare, all else compact.
+// sentText formats a value as messages repeat it: strings without quotes, all else compact.
 func sentText(raw jsontext.Value) string {
 	if raw.Kind() == '"' {
 		b, _ := jsontext.AppendUnquote(nil, raw)
@@ -353,7 +351,7 @@ func sentText(raw jsontext.Value) string {
 }
 
 // beyondDepth returns where a valid JSON value nests deeper than that, -1 if it does not.
-func beyondDepth(raw jsontext.Value, most int) int {
+func depthExceededAt(raw jsontext.Value, most int) int {
 	if k := raw.Kind(); k != '{' && k != '[' {
 		return -1
 	}
@@ -376,13 +374,13 @@ func beyondDepth(raw jsontext.Value, most int) int {
 	return -1
 }
 
-// leastCrowded is a length below which no object has more than MaxMembers members.
+// leastCrowded is the length of the shortest body that may have an object with more than MaxMembers members.
 const leastCrowded = MaxMembers * len(`"":0,`)
 
-// isCrowded reports whether an object has more than MaxMembers members. It is asked before the
-// body is read, since a reader of JSON keeps the names of an object to find one given twice.
+// isCrowded reports whether an object has more than MaxMembers members. It runs before the JSON decoder, which
+// would keep all names of an object in memory to find duplicates.
 func isCrowded(data []byte) bool {
-	var commas [MaxDepth + 1]int // of the object at each depth; -1 in an array
+	var commas [MaxDepth + 1]int // commas of the object at each depth; -1 for an array
 	depth, quoted := 0, false
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
@@ -393,7 +391,7 @@ func isCrowded(data []byte) bool {
 		case quoted:
 		case c == '{' || c == '[':
 			if depth++; depth > MaxDepth {
-				return false // it is refused for its depth
+				return false // the decoder refuses the body for its depth
 			}
 			commas[depth] = 0
 			if c == '[' {
@@ -416,7 +414,7 @@ func isCrowded(data []byte) bool {
 func CutMember(data []byte, name string) (rest []byte, value Value, err error) {
 	d := jsontext.NewDecoder(bytes.NewBuffer(data))
 	rest, err = readWhole(d, data, func() ([]byte, error) {
-		_, _ = d.ReadToken() // the { that is there
+		_, _ = d.ReadToken() // readWhole has seen the {
 		rest := []byte{'{'}
 		for d.PeekKind() != '}' {
 			member, err := d.ReadValue()
@@ -443,7 +441,7 @@ func CutMember(data []byte, name string) (rest []byte, value Value, err error) {
 	return rest, value, err
 }
 
-// memberValue is a member's value as CutMember returns it.
+// memberValue returns a member's value in the form of CutMember.
 func memberValue(raw jsontext.Value) Value {
 	switch raw.Kind() {
 	case 'n':

@@ -8,12 +8,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxPlain is how long a body can be that is tried here: one that is not plain is read twice.
+// maxPlain is the longest body that decodePlain tries: a body that is not plain is read twice.
 const maxPlain = 16 << 10
 
-// decodePlain reads a body that has nothing but fields of r, none of them twice, each with a
-// value of its datatype, in strings without escapes and numbers without exponents: most are so,
-// and need no decoder for all of JSON. ok is false for all others, right or wrong.
+// decodePlain is a fast path for most bodies: those that have only fields of r, each once and with a value
+// of its datatype, in strings without escapes and numbers without exponents. ok is false for all other
+// bodies, valid or not.
 func decodePlain(r *Resource, arrays Arrays, text string, loc *time.Location) (b *Body, ok bool) {
 	if len(text) > maxPlain {
 		return nil, false
@@ -24,7 +24,7 @@ func decodePlain(r *Resource, arrays Arrays, text string, loc *time.Location) (b
 }
 
 type plainReader struct {
-	rest   string // what has not been read
+	rest   string // what has not been read yet
 	loc    *time.Location
 	arrays Arrays
 }
@@ -43,7 +43,7 @@ func (p *plainReader) peek() byte {
 	return 0
 }
 
-// take reads c, if that is what comes next.
+// take reads c, if it comes next.
 func (p *plainReader) take(c byte) bool {
 	if p.peek() != c {
 		return false
@@ -52,7 +52,7 @@ func (p *plainReader) take(c byte) bool {
 	return true
 }
 
-// each reads what stands between begin and end, with commas between the items.
+// each reads the items between begin and end, separated by commas.
 func (p *plainReader) each(begin, end byte, item func() bool) bool {
 	if !p.take(begin) {
 		return false
@@ -113,7 +113,7 @@ func (p *plainReader) scalar() (kind jsontext.Kind, text string, ok bool) {
 		n++
 	}
 	text, p.rest = p.rest[:n], p.rest[n:]
-	return '0', text, true // its form is judged with its datatype
+	return '0', text, true // parseJSON judges the form
 }
 
 // quoted reads a string without escapes.

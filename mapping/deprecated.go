@@ -9,11 +9,11 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// Deprecation says that a field, an operation or a resource is going away. It works all the
-// same: clients are told, and the use of it is counted.
+// Deprecation says that a field, an operation or a resource will be removed. It still works;
+// clients are informed, and its use is counted.
 type Deprecation struct {
 	Since time.Time // midnight in UTC, like Until
-	Until time.Time // when it may be gone; zero where no day is set
+	Until time.Time // when it may be removed; zero if no day is set
 }
 
 // deprecationFile is the form of a Deprecation in resources/<name>.yaml.
@@ -27,10 +27,10 @@ type operationFile struct {
 	Deprecated *deprecationFile `yaml:"deprecated"`
 }
 
-// operations are those of every resource, as its file names them.
+// operations are the names of operations in resource files.
 var operations = []string{string(OpCreate), string(OpGet), string(OpUpdate), string(OpList), string(OpDelete)}
 
-// Sooner is what is told where both hold: the earlier day of each kind.
+// Sooner combines two deprecations of one thing: it has the earlier day of each kind. Either may be nil.
 func (d *Deprecation) Sooner(o *Deprecation) *Deprecation {
 	switch {
 	case d == nil:
@@ -48,7 +48,7 @@ func (d *Deprecation) Sooner(o *Deprecation) *Deprecation {
 	return &first
 }
 
-// String is a sentence for people; "" where nothing is deprecated.
+// String returns a sentence for people; "" for nil.
 func (d *Deprecation) String() string {
 	if d == nil {
 		return ""
@@ -60,7 +60,7 @@ func (d *Deprecation) String() string {
 	return text + "."
 }
 
-// deprecation reads what the resource's file says at a path; nil where it says nothing.
+// deprecation reads the deprecation at a path of the resource's file; nil if there is none.
 func (l *loader) deprecation(r *Resource, at string, file *deprecationFile) *Deprecation {
 	if file == nil {
 		return nil
@@ -85,7 +85,7 @@ func (l *loader) deprecation(r *Resource, at string, file *deprecationFile) *Dep
 	return d
 }
 
-// operations reads what the file says of operations.
+// operations reads the deprecations of operations from the resource's file.
 func (l *loader) operations(r *Resource, file map[string]operationFile) {
 	for _, name := range slices.Sorted(maps.Keys(file)) {
 		at := "operations." + name
@@ -104,8 +104,8 @@ func (l *loader) operations(r *Resource, file map[string]operationFile) {
 	}
 }
 
-// OperationDeprecated is what the model says of an operation of its own, or else of the
-// resource; nil where it stays.
+// OperationDeprecated returns the deprecation of an operation, or else that of the resource; nil
+// if there is neither.
 func (r *Resource) OperationDeprecated(op Scope) *Deprecation {
 	if d := r.going[op]; d != nil {
 		return d
@@ -113,11 +113,11 @@ func (r *Resource) OperationDeprecated(op Scope) *Deprecation {
 	return r.Deprecated
 }
 
-// HasDeprecated reports whether a field is going away, or an element of an array or one of
+// HasDeprecated reports whether a field is deprecated, or the resource of an array's elements, or one of
 // its fields.
 func (r *Resource) HasDeprecated() bool { return r.aging }
 
-// age tells HasDeprecated to all resources of the model, which are linked.
+// age sets aging of all resources, which must be linked.
 func (m *Model) age() {
 	for _, r := range m.Resources {
 		r.aging = slices.ContainsFunc(r.Fields, func(f Field) bool {
@@ -129,9 +129,9 @@ func (m *Model) age() {
 	}
 }
 
-// EachDeprecated calls f for each of the fields at these positions that is going away, and
-// for what is going away of the elements of arrays among them: name is order.reference, or
-// orderline for all of an element.
+// EachDeprecated calls f for each of the fields at these positions that is deprecated. For arrays
+// it also calls f for deprecated fields of their elements. name is order.reference, or orderline
+// if the elements as a whole are deprecated.
 func (r *Resource) EachDeprecated(fields []int, f func(name string, d *Deprecation)) {
 	if !r.aging {
 		return
@@ -147,7 +147,7 @@ func (r *Resource) EachDeprecated(fields []int, f func(name string, d *Deprecati
 	}
 }
 
-// deprecated calls f if a field of r is going away, or all elements of an array.
+// deprecated calls f if a field of r is deprecated, or the resource of its elements.
 func (field *Field) deprecated(r *Resource, f func(name string, d *Deprecation)) {
 	if field.Deprecated != nil {
 		f(r.Name+"."+field.Name, field.Deprecated)
@@ -157,8 +157,8 @@ func (field *Field) deprecated(r *Resource, f func(name string, d *Deprecation))
 	}
 }
 
-// EachDeprecated calls f for what is going away of what the body supplies, elements of arrays
-// included.
+// EachDeprecated calls f for everything deprecated that the body supplies, including elements of
+// arrays.
 func (b *Body) EachDeprecated(f func(name string, d *Deprecation)) {
 	r := b.Record.Resource
 	if !r.aging {

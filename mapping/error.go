@@ -10,31 +10,30 @@ import (
 	"unicode/utf8"
 )
 
-// Error is one violation, still without words: the Catalogue gives it status
-// and message in the scope where it is answered. Only Fail makes one.
+// Error is one violation, without status and message: these come from the Catalogue,
+// for the scope where it is answered. Only Fail makes one.
 type Error struct {
 	Reason Reason
-	Args   []string // what the row's placeholders take
+	Args   []string // for the placeholders of the row
 
-	// Path is the array element that is meant, orderlines[0], where the row names
-	// its field itself; "" for the record.
+	// Path is the array element with the field, orderlines[0], if the row names the
+	// field itself; "" for the record.
 	Path string
 
-	// Position is where a body is not JSON; the zero Position for any other error.
+	// Position is where a body stops being JSON; zero for any other error.
 	Position Position
 
-	// Cure, where it is not empty, says what to do about it in place of what the catalogue
-	// says of the reason: ASCII without control characters.
+	// Cure, if not "", replaces the catalogue's Cure: ASCII without control characters.
 	Cure string
 
-	// RetryAfter, where it is not zero, tells the client when to come back.
+	// RetryAfter, if not zero, is after how long the client should try again.
 	RetryAfter time.Duration
 
 	cause error
 }
 
-// Literal is an argument of Fail that is the model's own text, not the client's
-// value, and so is never cut.
+// Literal is an argument of Fail that is text of the model, not a value of the client.
+// It is never cut.
 type Literal string
 
 // shownLength is how many characters of a client's value a message repeats.
@@ -64,32 +63,32 @@ func Fail(r Reason, args ...any) *Error {
 	return e
 }
 
-// Because attaches the cause of an error: logged, never shown.
+// Because attaches the cause of an error, which is logged but never shown.
 func (e *Error) Because(cause error) *Error {
 	e.cause = cause
 	return e
 }
 
-// Cured says what to do about the error.
+// Cured sets Cure.
 func (e *Error) Cured(cure string) *Error {
 	e.Cure = cure
 	return e
 }
 
-// After says when the client should try again.
+// After sets RetryAfter.
 func (e *Error) After(wait time.Duration) *Error {
 	e.RetryAfter = wait
 	return e
 }
 
-// At names the array element that a row's own field is of; "" for none.
+// At sets Path.
 func (e *Error) At(path string) *Error {
 	e.Path = path
 	return e
 }
 
-// In returns the error with its first argument, a field, named as a part of an
-// array element: orderlines[0].quantity.
+// In returns the error with its first argument, a field, prefixed by an array
+// element: orderlines[0].quantity.
 func (e *Error) In(path string) *Error {
 	inner := *e
 	inner.Args = append([]string{path + "." + e.Args[0]}, e.Args[1:]...)
@@ -121,7 +120,7 @@ func (v Violations) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// Err returns v as an error, no more of it than is told, or nil when it is empty.
+// Err returns at most MaxViolations of v as an error; nil if v is empty.
 func (v Violations) Err() error {
 	if len(v) == 0 {
 		return nil
@@ -129,8 +128,8 @@ func (v Violations) Err() error {
 	return v[:min(len(v), MaxViolations)]
 }
 
-// Add appends what err holds: nothing, one violation or several. An error that
-// is not a violation is returned: it is a failure, not the client's mistake.
+// Add appends the violations in err, if any. It returns an error that holds none: that
+// is a failure, not the client's mistake.
 func (v *Violations) Add(err error) error {
 	if err == nil {
 		return nil
@@ -145,7 +144,7 @@ func (v *Violations) Add(err error) error {
 
 // AsViolations finds the violations in an error chain.
 func AsViolations(err error) (Violations, bool) {
-	switch e := err.(type) { // spares successes, and nearly every refusal, the search below
+	switch e := err.(type) { // a fast path for success and nearly every refusal
 	case nil:
 		return nil, false
 	case *Error:

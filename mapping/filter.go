@@ -25,7 +25,7 @@ const (
 
 var operatorNames = [...]string{AtLeast: "gte", Above: "gt", AtMost: "lte", Below: "lt", AnyOf: "in", IsNull: "null", Contains: "contains"}
 
-// AllOperators are all but Equals.
+// AllOperators are all operators except Equals.
 var AllOperators = [...]Operator{AtLeast, Above, AtMost, Below, AnyOf, IsNull, Contains}
 
 func (o Operator) String() string { return operatorNames[o] }
@@ -33,7 +33,7 @@ func (o Operator) String() string { return operatorNames[o] }
 // IsRange reports whether the operator compares by the order of values.
 func (o Operator) IsRange() bool { return o >= AtLeast && o <= Below }
 
-// Param is the name of the query parameter that filters a field in this way.
+// Param returns the name of the query parameter that filters a field by the operator.
 func (o Operator) Param(field string) string {
 	if o == Equals {
 		return field
@@ -41,7 +41,7 @@ func (o Operator) Param(field string) string {
 	return field + "[" + operatorNames[o] + "]"
 }
 
-// CutOperator is the inverse of Param. Only a known operator is one.
+// CutOperator is the inverse of Param. A param without a known operator is a field with Equals.
 func CutOperator(param string) (field string, o Operator) {
 	field, name, found := strings.Cut(strings.TrimSuffix(param, "]"), "[")
 	if i := slices.Index(operatorNames[:], name); found && i > 0 && len(param) == len(field)+len(name)+2 {
@@ -53,7 +53,7 @@ func CutOperator(param string) (field string, o Operator) {
 // Operators is a set of operators.
 type Operators uint8
 
-// OperatorsOf is the set of those given.
+// OperatorsOf returns the set of these operators.
 func OperatorsOf(all ...Operator) (s Operators) {
 	for _, o := range all {
 		s |= 1 << o
@@ -67,8 +67,8 @@ func (s Operators) Has(o Operator) bool { return s&(1<<o) != 0 }
 // Filterable reports whether GET many takes the field as an equality filter.
 func (f *Field) Filterable() bool { return f.FilterableBy(Equals) }
 
-// FilterableBy reports whether GET many takes the field as a filter of this kind. An ID has
-// no order that means anything, nor has one of a list of values.
+// FilterableBy reports whether GET many takes the field as a filter with this operator. IDs and
+// choices have no ranges, since their order has no meaning.
 func (f *Field) FilterableBy(o Operator) bool {
 	if !f.InLists() || f.Unfiltered.Has(o) {
 		return false
@@ -86,8 +86,8 @@ func (f *Field) FilterableBy(o Operator) bool {
 	}
 }
 
-// Choices are the values that a filter may name; nil for any. is_system is a flag like
-// the others, though no validation says so: it is never sent.
+// Choices returns the values that a filter may name; nil for any. is_system has those of a flag
+// although it has no OneOf, which only fields that clients send need.
 func (f *Field) Choices() []string {
 	if f.OneOf == nil && f.Name == isSystem {
 		return flag
@@ -103,8 +103,8 @@ func (f *Field) HoldsComma() bool {
 	return f.IsText()
 }
 
-// The bounds of filters: how many values [in] takes, how many characters a part of a
-// text has, and how long the texts of a field may be that it is looked for in.
+// The bounds of filters: how long the texts of a field may be for [contains], how many values
+// [in] takes, and how many characters the value of [contains] has.
 const (
 	MaxSearched = 65_535
 	MaxAnyOf    = 100
@@ -112,8 +112,8 @@ const (
 	MaxContains = 255
 )
 
-// ParseOperand reads the value that a filter compares the field with, one of them if there
-// are several. none tells that no record can have it: it is finer than what is kept.
+// ParseOperand reads one of the values that a filter compares the field with. none reports that
+// no record can have the value, because it has more decimals or digits than are stored.
 func (f *Field) ParseOperand(o Operator, s string, loc *time.Location) (v Value, none bool, bad *Error) {
 	invalid := func(validation string) *Error {
 		return Fail(ValidationFailed, Literal(f.Name), s, Literal(validation))
@@ -152,8 +152,9 @@ func (f *Field) ParseOperand(o Operator, s string, loc *time.Location) (v Value,
 	return f.bound(o, s, v), !o.IsRange(), nil
 }
 
-// bound makes a value that was rounded or cut one that compares as all of it does: of what
-// is kept, x >= 1.00005 is x >= 1.0001, and x > 1.00005 is x > 1.0000.
+// bound adjusts a value that was rounded or cut, so that a range by it selects the same stored
+// values as one by the exact value: x >= 1.00005 becomes x >= 1.0001, and x > 1.00005 becomes
+// x > 1.0000.
 func (f *Field) bound(o Operator, s string, v Value) Value {
 	if !o.IsRange() {
 		return v
@@ -169,11 +170,11 @@ func (f *Field) bound(o Operator, s string, v Value) Value {
 	return v
 }
 
-// Fold returns a text so that two which differ only in case come out alike: each letter
-// for itself, without regard to a language.
+// Fold returns a text in a form that is equal for texts that differ only in case. It folds each
+// letter by itself, independent of language.
 func Fold(s string) string { return strings.Map(func(r rune) rune { return slices.Min(Cases(r)) }, s) }
 
-// Cases are all forms of a letter that differ only in case, itself included.
+// Cases returns all forms of a letter that differ only in case, itself included.
 func Cases(r rune) []rune {
 	all := []rune{r}
 	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {

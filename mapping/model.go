@@ -24,19 +24,18 @@ import (
 //go:embed resources/*.yaml
 var embedded embed.FS
 
-// Model is every resource of an administration. It is immutable.
+// Model holds every resource of an administration. It is immutable.
 type Model struct {
 	Resources []*Resource // by name
-	// Version identifies the content of the resource files: it changes when any
-	// of them does.
+	// Version identifies the contents of the resource files.
 	Version string
 
 	byName   map[string]*Resource
 	decoders sync.Pool // *decoder
 }
 
-// Steps tells in how many steps the model came to what it is: it grows with every
-// number that a field or a resource is "since", a vendor's own among them.
+// Steps counts the versions of the model: the different values of since of all fields,
+// those of a vendor included.
 func (m *Model) Steps() int {
 	steps := map[int]bool{}
 	for _, r := range m.Resources {
@@ -50,7 +49,7 @@ func (m *Model) Steps() int {
 // Resource returns the resource of that name, or nil.
 func (m *Model) Resource(name string) *Resource { return m.byName[name] }
 
-// Names are those of the resources, in their order.
+// Names returns the names of the resources, in their order.
 func (m *Model) Names() (all []string) {
 	for _, r := range m.Resources {
 		all = append(all, r.Name)
@@ -83,7 +82,7 @@ func LoadModel(dir string) (*Model, error) {
 	return readModel(dir)
 }
 
-// ownModel is that of the embedded files, which are read once: a program asks for
+// ownModel is the model of the embedded files. It is made once, since a program loads
 // it several times before it serves.
 var ownModel = sync.OnceValues(func() (*Model, error) { return readModel("") })
 
@@ -97,7 +96,7 @@ func readModel(dir string) (*Model, error) {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		fmt.Fprintf(hash, "%s %d\n%s", name, len(files[name]), files[name])
 		file := name
-		if slices.Contains(ofDir, name) { // so that editors find it
+		if slices.Contains(ofDir, name) { // with its folder, so that editors find it
 			file = filepath.Join(dir, name)
 		}
 		l.read(file, files[name])
@@ -118,8 +117,8 @@ func readModel(dir string) (*Model, error) {
 	return l.model, nil
 }
 
-// resourceFiles reads the embedded files and those of dir over them; ofDir are the names
-// of the latter.
+// resourceFiles reads the embedded files, and over them those of dir, whose names are
+// ofDir.
 func resourceFiles(dir string) (files map[string][]byte, ofDir []string, err error) {
 	files = map[string][]byte{}
 	read := func(fsys fs.FS) (names []string, err error) {
@@ -149,7 +148,7 @@ func resourceFiles(dir string) (files map[string][]byte, ofDir []string, err err
 	return files, ofDir, nil
 }
 
-// resourceNames are the names of the resource files in a folder, sorted.
+// resourceNames returns the names of the resource files in a folder, sorted.
 func resourceNames(fsys fs.FS) (names []string, err error) {
 	all, err := fs.ReadDir(fsys, ".")
 	for _, entry := range all {
@@ -160,7 +159,7 @@ func resourceNames(fsys fs.FS) (names []string, err error) {
 	return names, err
 }
 
-// ResourceFiles are the files of a folder that LoadModel reads, sorted.
+// ResourceFiles returns the files of a folder that LoadModel reads, sorted.
 func ResourceFiles(dir string) ([]string, error) {
 	names, err := resourceNames(os.DirFS(dir))
 	for i, name := range names {
@@ -188,7 +187,7 @@ func (l *loader) read(file string, src []byte) {
 		l.problems = append(l.problems, problems...)
 		return
 	}
-	r := new(rf.Resource) // not a part of rf, which may go
+	r := new(rf.Resource) // a copy, so that rf can be freed
 	r.Since, r.model, r.doc, r.byName = max(1, r.Since), l.model, doc, map[string]*Field{}
 	if base := filepath.Base(file); !identifier.MatchString(r.Name) || r.Name+".yaml" != base {
 		l.problem(r, "name", "expected the file's own name, %s, saw %q", strings.TrimSuffix(base, ".yaml"), r.Name)
@@ -206,7 +205,7 @@ func (l *loader) read(file string, src []byte) {
 		f.Since = max(f.Since, r.Since)
 		if earlier := r.byName[f.Name]; earlier != nil {
 			at := i - 1
-			if at >= len(rf.Fields) { // a common field: the file's own is the one too many
+			if at >= len(rf.Fields) { // a common field: the problem is at the field of the file
 				at = earlier.Index - 1
 			}
 			l.problem(r, fmt.Sprintf("fields[%d].name", at), "field %s exists already", f.Name)
@@ -292,7 +291,7 @@ func (l *loader) fieldType(r *Resource, at string, ff fieldFile, f *Field) {
 	}
 }
 
-// link resolves what a resource says of its own and other resources' fields.
+// link resolves the names of fields and resources that a resource refers to.
 func (l *loader) link(r *Resource) {
 	r.nameMembers()
 	for i, f := range Each(r.Fields) {
@@ -333,7 +332,7 @@ func (l *loader) link(r *Resource) {
 	}
 }
 
-// refer tells every resource which fields refer to it.
+// refer adds the fields of a resource to the referrers of the resources that they refer to.
 func (l *loader) refer(r *Resource) {
 	for _, f := range Each(r.Fields) {
 		switch {

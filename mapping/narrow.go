@@ -11,10 +11,10 @@ import (
 // Narrowing says which parts of a resource remain.
 type Narrowing struct {
 	// Fields are the fields that remain, by name. The primary ID and the fields
-	// that every resource has remain anyway; those of the latter that are not
-	// named are readonly.
+	// that every resource has always remain; the latter are readonly unless they
+	// are named.
 	Fields map[string]FieldNarrowing
-	// ListRequires replaces the query parameters that lists ask for, unless nil.
+	// ListRequires replaces the query parameters that lists require, unless nil.
 	ListRequires []string
 	// WithoutRules names rules that are not enforced.
 	WithoutRules []string
@@ -22,15 +22,15 @@ type Narrowing struct {
 	Undated bool
 }
 
-// FieldNarrowing says what of a field remains. The zero value leaves it as it is.
+// FieldNarrowing restricts a field. The zero value leaves it as it is.
 type FieldNarrowing struct {
 	Readonly, Immutable, SameRow bool
 
 	Withheld   Writes
 	Unfiltered Operators
 	Required   *bool    // nil leaves it; a readonly field is never required
-	Length     int      // 0 leaves it; longer than the model's does too
-	Scale      *int     // nil leaves it; more than the model's does too
+	Length     int      // 0, or more than the model's, leaves it
+	Scale      *int     // nil, or more than the model's, leaves it
 	OneOf      []string // nil leaves it
 	Default    *string  // nil leaves it; as Field.Default
 }
@@ -57,7 +57,7 @@ func (m *Model) Narrow(to map[string]Narrowing) *Model {
 	l := loader{model: narrowed}
 	for _, r := range narrowed.Resources {
 		r.keepRequirements()
-		l.link(r) // reports nothing: what is gone was taken out
+		l.link(r) // reports no problems, since references to removed parts are gone
 	}
 	for _, r := range narrowed.Resources {
 		l.refer(r)
@@ -180,7 +180,7 @@ func (r *Resource) index() {
 		}
 	}
 	if r.byName[isSystem] == nil {
-		return // a form has none of those that every resource has
+		return // a form does not have the common fields
 	}
 	r.IsSystem, r.IsBlocked, r.IsArchived = r.byName[isSystem].Index, r.byName[isBlocked].Index, r.byName[isArchived].Index
 	r.CreatedAt, r.ModifiedAt = r.byName["created_at"].Index, r.byName["modified_at"].Index

@@ -5,36 +5,36 @@ import (
 	"strings"
 )
 
-// Parse is the inverse of wording: it finds the row that a system behind us
-// answered with, and takes the arguments out of the message, so that the same
-// text comes out again in the same scopes, byte for byte. False when no row of
-// these scopes reads so; a status of 0 stands for any. Time and memory are in
-// proportion to the message, whose length is for the caller to bound. What a
-// message does not carry, RetryAfter, is the caller's to set.
+// Parse is the inverse of Entry.Word: it finds the row of a message that a system
+// behind the gateway answered, and extracts the arguments, so that the same scopes
+// give the same text again, byte for byte. It returns false if no row of these
+// scopes fits; a status of 0 stands for any. Time and memory are proportional to
+// the length of the message, which the caller has to bound. The caller also sets
+// RetryAfter, which is not in the message.
 //
-// Rows are looked for where Lookup finds them: those of the scopes, else the
-// general ones, else those that another table lends. Of several that fit, the
-// one with the most literal text is meant, then that of the earlier scope, then
-// that of the earlier line in the tables. A message alone is ambiguous in three
-// ways, and is then read as follows:
+// Parse considers the rows that Lookup finds: those of the scopes, else the general
+// ones, else those of other tables. Of several that fit, it takes the one with the
+// most literal text, then that of the earlier scope, then that of the earlier line
+// in the tables. A message alone is ambiguous in three ways, and is then read as
+// follows:
 //
-//   - Rows of the same words: "Not authorized" and "Token invalid" mean
-//     NotLoggedIn, unless the status tells TokenInvalid (GET
+//   - Rows with the same message: "Not authorized" and "Token invalid" mean
+//     NotLoggedIn, unless the status shows TokenInvalid (GET
 //     /authenticate/logout), "Internal server error" means InternalError, and
 //     an invalid is_manual_input of a flat rate line
 //     FlatrateManualInputWithArticle.
-//   - A row that names its field itself beside one that takes any: at
+//   - A row that names its field itself, and one that takes any field: at
 //     /flatrateline a missing price means FlatratePriceRequired and not
 //     FieldRequired, at /contactcommunication a duplicate is_prefered_email
 //     means PreferredEmailDuplicate and not DuplicateValue.
 //   - A value that repeats words of the tables: the record "5 ID" that was not
-//     found reads like the related ID 5. Within one row the first argument ends
-//     as soon as it can, since it is mostly a field, and the others begin as
-//     late as they can, since the last are mostly ours. A list of parameters is
-//     parted at each " , ".
+//     found reads like the related ID 5. Within one row the first argument is
+//     the shortest possible, since it is mostly a field, and the others begin as
+//     late as possible, since the last ones are mostly ours. A list of
+//     parameters is split at each " , ".
 //
-// Arguments are cut as Fail cuts them, for systems that do not, except for names
-// of fields and the words of a validation.
+// Arguments are cut as Fail cuts them, since not all systems do, except names of
+// fields and validations.
 func (c *Catalogue) Parse(status int, message string, scopes ...Scope) (*Error, bool) {
 	var best *template
 	var found *Error
@@ -52,7 +52,7 @@ func (c *Catalogue) Parse(status int, message string, scopes ...Scope) (*Error, 
 	return found, found != nil
 }
 
-// template is the message of a row, taken apart at its placeholders.
+// template is the message of a row, split at its placeholders.
 type template struct {
 	row      *Entry
 	literals []string // one more than placeholders
@@ -81,11 +81,11 @@ func newTemplate(row *Entry) template {
 	return t
 }
 
-// before reports whether t is to be preferred to another one that fits, an earlier
-// line of the tables.
+// before reports whether t is preferred to other, a template of an earlier line of the
+// tables that fits as well.
 func (t *template) before(other *template, scopes []Scope) bool {
 	mine, others := t.rank(scopes), other.rank(scopes)
-	// All scopes asked for are of one rank where text decides.
+	// All requested scopes have one rank here; among them the length of the literal text decides first.
 	if a, b := max(mine, len(scopes)), max(others, len(scopes)); a != b {
 		return a < b
 	}
@@ -95,8 +95,8 @@ func (t *template) before(other *template, scopes []Scope) bool {
 	return mine < others
 }
 
-// rank is the position of the row's scope among those asked for; general and
-// lent rows follow.
+// rank returns the position of the row's scope in scopes; general rows and those of
+// other tables follow.
 func (t *template) rank(scopes []Scope) int {
 	if i := slices.Index(scopes, t.row.Scope); i >= 0 {
 		return i
@@ -107,12 +107,12 @@ func (t *template) rank(scopes []Scope) int {
 	return len(scopes) + 2
 }
 
-// read takes a message apart; false when it is not of this template.
+// read extracts path and arguments from a message; false if it does not fit.
 func (t *template) read(message string) (path string, args []string, ok bool) {
 	if args, ok = t.match(message); ok || t.row.named || t.row.field == "" {
 		return "", args, ok
 	}
-	// The row's own field may be that of an array element, as Text words it.
+	// Text prefixes the row's own field by the path of an array element.
 	rest, ok := strings.CutPrefix(message, "Field: ")
 	if !ok {
 		return "", nil, false
@@ -126,9 +126,9 @@ func (t *template) read(message string) (path string, args []string, ok bool) {
 	return path, args, ok
 }
 
-// match takes the placeholders out. The first literal found leftmost and the
-// others from the right leave most room to each, so that a message that fits at
-// all is found to fit.
+// match extracts the placeholders. It takes the leftmost match of the first literal
+// and the rightmost ones of the others, so that a message that fits in any way is
+// found to fit.
 func (t *template) match(message string) ([]string, bool) {
 	last := len(t.literals) - 1
 	if last == 0 {
@@ -164,9 +164,9 @@ func (t *template) match(message string) ([]string, bool) {
 	return args, true
 }
 
-// arguments are args as Fail takes them: the model's own words and the client's.
-// One that was cut already is not cut again: read with words of the table before
-// it, it can be longer than what is shown of a value.
+// arguments returns args in the types that Fail takes: Literal for text of the model,
+// string for values of the client. An argument that was cut already is a Literal, so that it
+// is not cut again: with words of the message in front, it can be longer than shownLength.
 func (t *template) arguments(args []string) []any {
 	of := make([]any, len(args))
 	for i, a := range args {

@@ -8,12 +8,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Position is a place in a body, both counted from 1: its line, and the character in it.
-// The zero Position is none.
+// Position is a place in a body: the line, and the character in the line, both counted from 1.
+// The zero value means none.
 type Position struct{ Line, Column int }
 
-// notJSON returns the violation of a body that is not one JSON object. cause says where it
-// is wrong; if it does not, that is what follows the byte read, blanks aside.
+// notJSON returns the violation of a body that is not one JSON object. Its position is that of
+// cause, or else the next character after the bytes that were read that is not white space.
 func notJSON(data []byte, read int64, cause error) *Error {
 	rest := data[min(int(read), len(data)):]
 	at := len(data) - len(bytes.TrimLeft(rest, " \t\r\n"))

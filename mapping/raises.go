@@ -37,7 +37,7 @@ func (r *Resource) bodyRaises(arrays Arrays, create bool) []Reason {
 	return unrepeated(all)
 }
 
-// MergedRaises are the reasons that CheckMerged can find.
+// MergedRaises returns the reasons that CheckMerged can find.
 func (r *Resource) MergedRaises() []Reason {
 	var all []Reason
 	for i := range r.Fields {
@@ -51,7 +51,7 @@ func (r *Resource) MergedRaises() []Reason {
 	return unrepeated(all)
 }
 
-// raises are the reasons for which a value of the field can be refused alone.
+// raises returns the reasons for which a value of the field can be refused by itself.
 func (f *Field) raises() []Reason {
 	var all []Reason
 	switch f.Type {

@@ -11,8 +11,8 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// Field is one field of a resource. Fields are made by a Model and never
-// change afterwards. What has a key is in the resource's file as it is here.
+// Field is one field of a resource. A Model makes fields, which never change
+// afterwards. What has a yaml key is copied from the resource's file.
 type Field struct {
 	Index       int    // position in the record, and in every answer
 	Name        string `yaml:"name"`
@@ -38,7 +38,7 @@ type Field struct {
 	Default string `yaml:"default"`
 	// IgnoreDashes compares values without dashes and without regard to case.
 	IgnoreDashes bool `yaml:"ignore_dashes"`
-	// OneOf lists the allowed values, as their JSON text without quotes.
+	// OneOf lists the allowed values, as JSON text without quotes.
 	OneOf []string `yaml:"one_of"`
 	// Check names a custom validation.
 	Check string `yaml:"check"`
@@ -56,22 +56,22 @@ type Field struct {
 	Numbering string `yaml:"numbering"`
 	// Since is the model version that brought the field.
 	Since int `yaml:"since"`
-	// Deprecated says that the field is going away; nil where it stays.
+	// Deprecated says that the field will be removed; nil if it stays.
 	Deprecated *Deprecation
-	// Unfiltered are operators that the system behind does not have for the field.
+	// Unfiltered are operators that the system behind the gateway lacks for the field.
 	Unfiltered Operators
 	// Withheld are the writes in which an api_key may not send the field that it reads.
 	Withheld Writes
-	// SameRow says that the record is a part of the row of the record that it refers to:
-	// it does not count as use of that record, and is made and deleted with it.
+	// SameRow says that the record is stored in the row of the record that the field refers
+	// to: it does not count as use of that record, and is created and deleted with it.
 	SameRow bool
 
 	target *Resource // of Reference or ArrayOf
 	after  *Field
 }
 
-// Each goes through fields, of a resource or of a sheet, with their positions. Loops that each
-// request runs index the slice themselves.
+// Each iterates over pointers to fields, of a resource or of a sheet. Loops on the path of requests
+// index the slice themselves, which is faster.
 func Each[F any](fields []F) iter.Seq2[int, *F] {
 	return func(yield func(int, *F) bool) {
 		for i := range fields {
@@ -82,10 +82,10 @@ func Each[F any](fields []F) iter.Seq2[int, *F] {
 	}
 }
 
-// AnyLength is the Length of a text that other rules judge.
+// AnyLength is the Length of a text without a limit of its own.
 const AnyLength = math.MaxInt32
 
-// Target returns the resource that a reference or an array is of, else nil.
+// Target returns the resource of a reference, or of an array's elements; else nil.
 func (f *Field) Target() *Resource { return f.target }
 
 // IsText reports whether the field's values are texts.
@@ -95,14 +95,14 @@ func (f *Field) IsText() bool { return f.Type == Varchar || f.Type == Text }
 // updates: is_blocked or is_archived.
 func (f *Field) IsState() bool { return f.Name == isBlocked || f.Name == isArchived }
 
-// InLists reports whether a list answers the field without being asked.
+// InLists reports whether lists contain the field by default.
 func (f *Field) InLists() bool { return f.Type != Bytea && f.Type != Array }
 
 // Sortable reports whether GET many can be sorted by the field.
 func (f *Field) Sortable() bool { return f.InLists() }
 
-// Arrays tells which array fields, and fields that some writes withhold, a caller's model has in the
-// use that is made of it; nil means all.
+// Arrays says which array fields, and which fields that are withheld from some writes, the model of a caller
+// has in one use; nil means all.
 type Arrays interface{ Has(f *Field) bool }
 
 // In reports whether a model with these arrays has the field.
@@ -110,7 +110,7 @@ func (f *Field) In(arrays Arrays) bool {
 	return f.Type != Array && f.Withheld == 0 || arrays == nil || arrays.Has(f)
 }
 
-// Validation returns what a failed custom validation is called in messages.
+// Validation returns the name of the field's custom validation in messages.
 func (f *Field) Validation() string {
 	if len(f.OneOf) == 0 {
 		return f.Check
@@ -132,8 +132,8 @@ func (f *Field) DefaultValue() Value {
 	return v
 }
 
-// Referrer is a field of a resource that holds IDs of another one. By is the
-// field that must name that other one for it to count; nil where it always does.
+// Referrer is a field of a resource that holds IDs of another one. If By is not nil,
+// the field refers to that other one only in records whose By names it.
 type Referrer struct {
 	Resource  *Resource
 	Field, By *Field
@@ -147,28 +147,28 @@ type Resource struct {
 	Fields      []Field
 	// ListRequires are the query parameters without which a list is refused.
 	ListRequires []string `yaml:"list_requires"`
-	// Rules name the business rules that hold beyond the fields' own.
+	// Rules name the business rules, in addition to the fields' own rules.
 	Rules []string `yaml:"rules"`
-	// SystemRecords tells that the backend brings records of its own, which
-	// every client sees and none can change.
+	// SystemRecords says that the backend has records of its own, which every client
+	// sees and none can change.
 	SystemRecords bool `yaml:"system_records"`
-	// Undated tells that the system behind cannot list records by when they changed.
+	// Undated says that the system behind the gateway cannot list records by when they changed.
 	Undated bool
 	Since   int `yaml:"since"`
-	// Deprecated says that all of the resource is going away; nil where it stays.
+	// Deprecated says that the whole resource will be removed; nil if it stays.
 	Deprecated *Deprecation
 
 	// Positions of the fields that every resource has.
 	ID, IsSystem, IsBlocked, IsArchived, CreatedAt, ModifiedAt int
 
 	model     *Model
-	doc       *strictyaml.Document // that it was read from
+	doc       *strictyaml.Document // the file that it was read from
 	byName    map[string]*Field
 	referrers []Referrer
 	owner     *Field
-	plain     []int    // fields answered when no selection is made, in a list
-	all       []int    // the same for one record
-	members   []string // how each field begins in an answer: "name":
+	plain     []int    // fields that a list answers by default
+	all       []int    // fields that a single record answers by default
+	members   []string // the JSON name of each field, with quotes and colon
 	going     map[Scope]*Deprecation
 	aging     bool // see HasDeprecated
 }
@@ -176,7 +176,7 @@ type Resource struct {
 // Field returns the field of that name, or nil.
 func (r *Resource) Field(name string) *Field { return r.byName[name] }
 
-// Problem is what is wrong with a value of the resource's file, by its path there:
+// Problem returns a problem with a value of the resource's file, by its path there:
 // rules[0], fields[3].type.
 func (r *Resource) Problem(path, format string, args ...any) strictyaml.Problem {
 	p := r.doc.At(path)
@@ -184,18 +184,17 @@ func (r *Resource) Problem(path, format string, args ...any) strictyaml.Problem 
 	return p
 }
 
-// FieldProblem is Problem for a part of a field. The resource is one that was read, with all
-// its fields.
+// FieldProblem is Problem for a part of a field. The resource must not be narrowed.
 func (r *Resource) FieldProblem(f *Field, part, format string, args ...any) strictyaml.Problem {
-	return r.Problem(fmt.Sprintf("fields[%d].%s", f.Index-1, part), format, args...) // the ID comes first, and is in no file
+	return r.Problem(fmt.Sprintf("fields[%d].%s", f.Index-1, part), format, args...) // field 0, the ID, is not in the file
 }
 
 // Referrers returns the fields of all resources that refer to this one, in
-// model order. Array fields do not count: they are the other side of one.
+// model order. Array fields are not among them.
 func (r *Resource) Referrers() []Referrer { return r.referrers }
 
-// Owner returns the field that names the record whose array field a record of the resource
-// is an element of; nil if it is none.
+// Owner returns the field that refers to the record whose array a record of the resource is an
+// element of; nil if records of the resource are not elements.
 func (r *Resource) Owner() *Field { return r.owner }
 
 // ListFields returns the positions that a list answers by default.
@@ -228,7 +227,7 @@ type Record struct {
 	Version int64
 	// Tag replaces Version in the entity tag if Version does not change with everything
 	// that is shown of the record and of its elements. It is 0 if Version is enough, and
-	// Untold if no entity tag can be made.
+	// NoTag if no entity tag can be made.
 	Tag int64
 	// Owner is the client that the record belongs to, as its backend says. It is 0 if the
 	// backend did not say, and such a record is rejected; OfAll if the record belongs to
@@ -239,8 +238,8 @@ type Record struct {
 // OfAll is the Owner of a record that every client sees.
 const OfAll = math.MinInt64
 
-// Untold is the Tag of a record that has no entity tag.
-const Untold = -1
+// NoTag is the Tag of a record that has no entity tag.
+const NoTag = -1
 
 // NewRecord returns a record with every field absent.
 func NewRecord(r *Resource) Record {
@@ -258,11 +257,11 @@ func (rec Record) Get(name string) Value {
 // Set sets a field that the resource is known to have.
 func (rec Record) Set(name string, v Value) { rec.Values[rec.Resource.byName[name].Index] = v }
 
-// ID returns the primary ID, 0 where it is absent.
+// ID returns the primary ID; 0 if it is absent.
 func (rec Record) ID() int32 { return int32(rec.Values[rec.Resource.ID].num) }
 
-// Flag reports whether a 0/1 field at that position is 1, or what an administration has for it: -1,
-// or a count.
+// Flag reports whether a 0/1 field at that position is not 0: administrations may have -1 or a count in
+// place of 1.
 func (rec Record) Flag(index int) bool { return rec.Values[index].num != 0 }
 
 // SetElements gives the record the elements of its array field at that position.
@@ -273,7 +272,7 @@ func (rec *Record) SetElements(index int, elements []Record) {
 	rec.Values[index], rec.Children[index] = RecordsValue(), elements
 }
 
-// Bytes is how much its texts and contents are.
+// Bytes returns the size of its texts and contents, elements included.
 func (rec Record) Bytes() (n int) {
 	for i := range rec.Values {
 		n += len(rec.Values[i].text)
@@ -286,7 +285,7 @@ func (rec Record) Bytes() (n int) {
 	return n
 }
 
-// BytesOf is Bytes of the fields at these positions; nil for all.
+// BytesOf is Bytes for the fields at these positions; nil for all.
 func (rec Record) BytesOf(fields []int) (n int) {
 	if fields == nil {
 		return rec.Bytes()
@@ -300,12 +299,12 @@ func (rec Record) BytesOf(fields []int) (n int) {
 	return n
 }
 
-// valueBytes is what the value of an element takes in an answer beside its text: the name
-// of its field, and punctuation.
+// valueBytes is about how many bytes the value of an element takes in an answer in addition to
+// its text, for the name of its field and punctuation.
 const valueBytes = 24
 
-// ElementBytes is how much a record takes as the element of an array. There may be so many
-// elements that their names and numbers take more than their texts.
+// ElementBytes returns how many bytes a record takes as the element of an array. With many
+// elements, names and numbers may take more than the texts.
 func (rec Record) ElementBytes() int { return rec.Bytes() + valueBytes*len(rec.Values) }
 
 // Clone returns a record that can be changed without changing rec, children
@@ -342,7 +341,7 @@ func (rec Record) FillDefaults() {
 	}
 }
 
-// FillFlags makes a null in one of the state flags its default, 0.
+// FillFlags replaces null in the state flags by their default, 0.
 func (rec Record) FillFlags() {
 	for _, i := range [...]int{rec.Resource.IsBlocked, rec.Resource.IsArchived} {
 		if rec.Values[i].kind == KindNull {
@@ -356,7 +355,7 @@ func (rec Record) IsBlank() bool {
 	return !slices.ContainsFunc(rec.Values, func(v Value) bool { return !v.IsAbsent() })
 }
 
-// Changes is a patch without the values that the record already has; arrays stay.
+// Changes returns the patch without the values that the record already has; arrays stay.
 func (rec Record) Changes(patch Record) Record {
 	patch = patch.Clone()
 	for i, v := range patch.Values {
@@ -367,8 +366,7 @@ func (rec Record) Changes(patch Record) Record {
 	return patch
 }
 
-// Merge returns the record as it will be once the patch is applied to it.
-// Neither operand is changed.
+// Merge returns the record with the patch applied. It changes neither operand.
 func (rec Record) Merge(patch Record) Record {
 	merged := Record{Resource: rec.Resource, Values: slices.Clone(rec.Values), Version: rec.Version, Owner: rec.Owner}
 	for i, v := range patch.Values {
@@ -405,7 +403,7 @@ func (rec Record) AppendJSON(dst []byte, fields []int) []byte {
 	return append(dst, '}')
 }
 
-// NewForm returns what the body of an endpoint that is no resource is read as.
+// NewForm returns a resource for reading the bodies of an endpoint that has no resource.
 func NewForm(name string, fields ...Field) *Resource {
 	r := &Resource{Name: name, Fields: fields, ID: -1, model: &Model{}, byName: map[string]*Field{}}
 	r.index()

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Rights are the fields that an api_key may not use, by resource. They are immutable; nil is all
-// fields.
+// Rights are the fields that an api_key may not use, by resource. They are immutable; nil withholds
+// nothing.
 type Rights map[string]FieldRights
 
-// FieldRights are the names of the fields that are taken away, sorted. What may not be read may not
-// be written either: Creates and Updates include Reads.
+// FieldRights are the names of the withheld fields, sorted. What may not be read may not be written
+// either: Creates and Updates include Reads.
 type FieldRights struct{ Reads, Creates, Updates []string }
 
-// By are the fields that are taken from requests of a method.
+// By returns the fields that are withheld from requests of a method.
 func (r FieldRights) By(method string) []string {
 	switch method {
 	case "GET":
@@ -29,7 +29,7 @@ func (r FieldRights) By(method string) []string {
 	}
 }
 
-// String is the same for rights to the same fields; "" for those to all.
+// String returns a text that identifies the rights; "" if nothing is withheld.
 func (r Rights) String() string {
 	var s strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(r)) {
@@ -38,7 +38,7 @@ func (r Rights) String() string {
 	return s.String()
 }
 
-// Cover reports whether every field that may be read by other rights may be read by these.
+// Cover reports whether every field that other rights let read may be read by these.
 func (r Rights) Cover(other Rights) bool {
 	for name, taken := range r {
 		if slices.ContainsFunc(taken.Reads, func(field string) bool { return !slices.Contains(other[name].Reads, field) }) {
@@ -48,7 +48,7 @@ func (r Rights) Cover(other Rights) bool {
 	return true
 }
 
-// Writes are kinds of writes.
+// Writes is a set of kinds of writes.
 type Writes uint8
 
 // The kinds of writes.
@@ -57,7 +57,7 @@ const (
 	InUpdates
 )
 
-// withheld are the writes that may not have a field.
+// withheld returns the writes from which a field is withheld.
 func (r FieldRights) withheld(field string) (w Writes) {
 	if slices.Contains(r.Creates, field) {
 		w |= InCreates
@@ -68,12 +68,12 @@ func (r FieldRights) withheld(field string) (w Writes) {
 	return w
 }
 
-// View is a model as an api_key with some rights meets it: without the fields that it may not read.
-// It is immutable.
+// View is the model for an api_key with some rights: without the fields that it may not read. It is
+// immutable.
 type View struct {
 	Model  *Model
 	whole  *Model
-	places map[*Resource][]int // of the fields of a resource of Model, in that of the whole model
+	places map[*Resource][]int // positions of a resource's fields in the whole model
 }
 
 // View narrows the model by rights.
@@ -97,15 +97,15 @@ func (m *Model) View(rights Rights) *View {
 	return v
 }
 
-// Whole is the resource with all fields.
+// Whole returns the resource with all fields.
 func (v *View) Whole(r *Resource) *Resource { return v.whole.byName[r.Name] }
 
-// WholeField is a field of the view in the whole model.
+// WholeField returns the field in the whole model of a field of the view.
 func (v *View) WholeField(r *Resource, f *Field) *Field {
 	return &v.Whole(r).Fields[v.places[r][f.Index]]
 }
 
-// Places are positions in the whole resource.
+// Places returns the positions of fields in the whole resource.
 func (v *View) Places(r *Resource, fields []int) []int {
 	all := make([]int, len(fields))
 	for n, i := range fields {
@@ -114,7 +114,7 @@ func (v *View) Places(r *Resource, fields []int) []int {
 	return all
 }
 
-// Record is what is seen of a record of the whole model.
+// Record returns the visible part of a record of the whole model.
 func (v *View) Record(rec Record) Record {
 	if rec.Resource == nil {
 		return rec
@@ -135,7 +135,7 @@ func (v *View) Record(rec Record) Record {
 	return seen
 }
 
-// Body is a body of the view, that was accepted, as one of the whole model.
+// Body converts a body of the view, which must be without violations, to one of the whole model.
 func (v *View) Body(b *Body) *Body {
 	places := v.places[b.Record.Resource]
 	whole := newBody(v.Whole(b.Record.Resource))

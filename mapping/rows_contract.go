@@ -1,6 +1,6 @@
 package mapping
 
-// contractRows word what the interface's tables leave silent.
+// contractRows returns the rows of our contract for errors that the interface's tables do not have.
 func contractRows() []Entry {
 	return []Entry{
 		{Scope: General, Reason: BackendUnavailable, Status: 500, Message: "Internal server error", Help: Help{

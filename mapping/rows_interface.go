@@ -1,6 +1,6 @@
 package mapping
 
-// interfaceRows are the documented rows, spelling included, in the order of the
+// interfaceRows returns the documented rows, with their spelling, in the order of the
 // interface's tables.
 func interfaceRows() []Entry {
 	return []Entry{

@@ -16,7 +16,7 @@ const SeveralField = "records"
 type Several struct {
 	Records [][]byte // each as it was sent
 	All     []byte   // the array of them, as it was sent
-	Beside  Value    // the other member that the body may have: as CutMember returns it
+	Other   Value    // the other member that the body may have: as CutMember returns it
 	// Violations are those of the body, in its order.
 	Violations Violations
 }
@@ -24,12 +24,12 @@ type Several struct {
 // DecodeSeveral reads a JSON object with the member records and, unless beside is empty,
 // one of that name. All of it is JSON, then; what each record is, is not judged. The error
 // is EmptyBody, BodyNotJSON or BodyTooLarge. The result refers to data.
-func DecodeSeveral(data []byte, beside string) (*Several, error) {
+func DecodeSeveral(data []byte, other string) (*Several, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, Fail(EmptyBody)
 	}
 	r := severalReader{jsontext.NewDecoder(bytes.NewBuffer(data)), data}
-	return readWhole(r.json, data, func() (*Several, error) { return r.object(beside) })
+	return readWhole(r.json, data, func() (*Several, error) { return r.object(other) })
 }
 
 type severalReader struct {
@@ -40,7 +40,7 @@ type severalReader struct {
 // value reads the next value whole, bounding how deep the body nests.
 func (r severalReader) value() (jsontext.Value, error) { return readBounded(r.json) }
 
-func (r severalReader) object(beside string) (*Several, error) {
+func (r severalReader) object(other string) (*Several, error) {
 	if _, err := r.json.ReadToken(); err != nil {
 		return nil, err
 	}
@@ -55,10 +55,10 @@ func (r severalReader) object(beside string) (*Several, error) {
 		case name == SeveralField:
 			supplied = r.json.PeekKind() != 'n'
 			err = r.records(s)
-		case name == beside && beside != "":
+		case name == other && other != "":
 			var value jsontext.Value
 			value, err = r.value()
-			s.Beside = memberValue(value)
+			s.Other = memberValue(value)
 		default:
 			_, err = r.value()
 			if len(s.Violations) < MaxViolations {

@@ -9,17 +9,17 @@ import (
 	"unicode/utf8"
 )
 
-// Validation is a custom validation: of a field of the model that names it with check, or of one of the
-// gateway's own parameters, which is judged where it is read.
+// Validation is a custom validation: of a field whose check names it, or of one of the gateway's own
+// parameters, which the gateway judges itself.
 type Validation struct {
-	Words           string // what it asks for; "" where its name does
+	Words           string // describes it; "" if its name is enough
 	Format, Pattern string // of JSON Schema, for texts
-	// judge judges a value that is set; the body is there for those that depend on another field of it.
-	// Without it no field of the model can name the validation.
+	// judge judges a value that is set; it may depend on other fields of the body. If it is nil, no field
+	// of the model can name the validation.
 	judge func(b *Body, v Value) bool
 }
 
-// validations are all that there are, by their names.
+// validations holds all validations by their names.
 var validations = map[string]Validation{
 	"percentage": {Words: "A percentage is a number from 0 to 100.", judge: func(_ *Body, v Value) bool { return v.Float() >= 0 && v.Float() <= 100 }},
 	"license_plate": {Words: "A Dutch license plate is six letters and digits in three groups that fit a side code, such as GT-123-B, 12-ABC-3, AB-12-34 or 12-34-AB; dashes, blanks and case do not matter. " +
@@ -40,7 +40,7 @@ var validations = map[string]Validation{
 	"at most 100 values":  {Words: "Ask for at most 100 values at once."},
 }
 
-// ValidationOf is a validation, by its name; a zero one where there is none.
+// ValidationOf returns the validation with a name; the zero Validation if there is none.
 func ValidationOf(check string) Validation { return validations[check] }
 
 var (
@@ -48,11 +48,9 @@ var (
 	dutchPostcode = regexp.MustCompile(`^[0-9]{4} [A-Za-z]{2}$`)
 )
 
-// plateOfNoCountry judges a plate as Dutch when the record names no country.
-// Where it names one, the country's own record decides, which is not at hand
-// here: the backend's vehicle rule judges it.
-//
-// An update says nothing of the country where it does not name it.
+// plateOfNoCountry judges a plate as Dutch if the record names no country. If it names
+// one, or is an update that leaves the country as it is, the backend's vehicle rule
+// judges the plate, since that needs other records.
 func plateOfNoCountry(b *Body, v Value) bool {
 	country := b.Record.Get("country_id")
 	if country.IsSet() || country.IsAbsent() && b.update {

@@ -10,11 +10,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Kind says what a Value holds.
+// Kind is the kind of a Value.
 type Kind uint8
 
-// The kinds. Absent, null and empty are three things: a field that was not
-// supplied, one that is null, and a text of no characters.
+// The kinds. Absent, null and empty are different: a field that was not supplied, one
+// that is null, and a text of no characters.
 const (
 	KindAbsent Kind = iota
 	KindNull
@@ -28,7 +28,7 @@ const (
 )
 
 // Value is the value of one field. The zero Value is absent. Values are
-// immutable; two are equal when == says so.
+// immutable, and can be compared with ==.
 type Value struct {
 	text  string
 	num   int64
@@ -65,8 +65,8 @@ func TimeValue(t time.Time) Value { return Value{kind: KindTime, num: t.UnixMill
 // MilliValue is a timestamp given as milliseconds since 1970 in UTC.
 func MilliValue(ms int64) Value { return Value{kind: KindTime, num: ms} }
 
-// DecimalOf rounds a decimal half away from zero to scale decimals. It is false
-// when the result does not fit.
+// DecimalOf rounds a decimal half away from zero to scale decimals. It returns false
+// if the result does not fit.
 func DecimalOf(d *apd.Decimal, scale int) (Value, bool) {
 	ctx := apd.Context{Precision: 40, MaxExponent: 1000, MinExponent: -1000, Rounding: apd.RoundHalfUp}
 	var q apd.Decimal
@@ -92,7 +92,7 @@ func (v Value) IsAbsent() bool { return v.kind == KindAbsent }
 // IsSet reports whether there is a value: neither absent nor null.
 func (v Value) IsSet() bool { return v.kind > KindNull }
 
-// IsEmpty reports whether there is nothing in it: absent, null or "".
+// IsEmpty reports whether the value is absent, null or "".
 func (v Value) IsEmpty() bool {
 	return v.kind <= KindNull || v.kind == KindText && v.text == ""
 }
@@ -139,8 +139,7 @@ func (v Value) Text() string { return v.text }
 // Time returns a timestamp in UTC.
 func (v Value) Time() time.Time { return time.UnixMilli(v.num).UTC() }
 
-// String returns the value as a message shows it: text bare, all else as its
-// JSON text.
+// String formats the value for messages: text without quotes, all else as JSON.
 func (v Value) String() string {
 	if v.kind == KindText {
 		return v.text
@@ -181,7 +180,7 @@ func (v Value) AppendJSON(dst []byte) []byte {
 // U+FFFD.
 func AppendJSONString(dst []byte, s string) []byte {
 	if !isPlainASCII(s) {
-		out, _ := jsontext.AppendQuote(dst, s) // its error tells of the replaced bytes
+		out, _ := jsontext.AppendQuote(dst, s) // the error only reports replaced bytes
 		return out
 	}
 	dst = append(dst, '"')
@@ -189,8 +188,8 @@ func AppendJSONString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// isPlainASCII reports whether every byte of s stands for itself in a JSON string. It looks at
-// eight at a time.
+// isPlainASCII reports whether every byte of s stands for itself in a JSON string. It checks eight
+// bytes at a time.
 func isPlainASCII(s string) bool {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	for ; len(s) >= 8; s = s[8:] {

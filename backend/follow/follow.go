@@ -106,7 +106,7 @@ func Feeds(sh *sheet.Sheet) func(*mapping.Resource) backend.Feed {
 		switch c := sh.Changes(r); {
 		case c.By == "":
 			return backend.FeedNone
-		case c.TellsDeletions():
+		case c.ReportsDeletions():
 			return backend.FeedAll
 		default:
 			return backend.FeedWithoutDeletions

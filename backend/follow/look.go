@@ -68,7 +68,7 @@ func (l *look) changes(ctx context.Context) error {
 			return err
 		}
 		return l.sweep(ctx)
-	case l.how.IsTold():
+	case l.how.IsReported():
 		return l.entries(ctx, l.position)
 	}
 	err := l.list(ctx)

@@ -56,7 +56,7 @@ func (l *look) begins(wholeAt int64) {
 	ago := l.present - wholeAt // negative if the clock was set back
 	late := l.how.Deletions > 0 && (ago < 0 || ago >= l.how.Deletions.Milliseconds())
 	l.whole = l.how.By == sheet.ByScan || l.first || late
-	if l.how.IsTold() {
+	if l.how.IsReported() {
 		l.anew = l.first || l.position == "" || l.late()
 		l.whole = l.whole || l.anew || l.rereads(l.present, l.how.Settle)
 	}
@@ -105,7 +105,7 @@ func (p place) readTo(position string, began, now int64, settle time.Duration) p
 // placed is the place where the next look begins.
 func (l *look) placed(now int64) place {
 	switch {
-	case !l.how.IsTold():
+	case !l.how.IsReported():
 		return place{}
 	case l.anew:
 		return begun(l.at, now, l.how.Settle)
@@ -165,7 +165,7 @@ func (l *look) finish(ctx context.Context) error {
 		}
 		now, done, whole := row[0].Int(), row[0].Int(), int64(0)
 		at, reach := l.placed(now), l.ended(l.present, now, l.highest, l.how.Settle)
-		if l.how.IsTold() {
+		if l.how.IsReported() {
 			done -= time.Since(l.turned).Milliseconds()
 		}
 		if l.whole {

@@ -89,7 +89,7 @@ func (i *inspector) schemas() []string {
 		if names = append(names, r.Table); !isSelect(r.Read) {
 			names = append(names, r.Read)
 		}
-		if r.Changes.IsTold() {
+		if r.Changes.IsReported() {
 			names = append(names, r.Changes.Table)
 		}
 	}

@@ -87,7 +87,7 @@ func newTable(sh *sheet.Sheet, d *sqlrecord.Dialect, of *sheet.Resource, s *sche
 		t.version = t.beside(t.ExprOf(v), mapping.Text)
 	}
 	t.referrers = s.Referrers(sh, of)
-	if of.Changes.IsTold() {
+	if of.Changes.IsReported() {
 		t.journal = s.Table(of.Changes.Table)
 	}
 	t.clientSort = t.sortOfExpr(of.SQL.Client)

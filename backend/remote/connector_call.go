@@ -127,7 +127,7 @@ func (p *reply) told() map[string]any {
 
 // fits reports whether the sheet recognises an answer.
 func (p *reply) fits(ctx context.Context, m sheet.Match) bool {
-	return m.Fits(sheet.Answer{Context: ctx, Status: p.status, Told: p.told})
+	return m.Fits(sheet.Answer{Context: ctx, Status: p.status, Input: p.told})
 }
 
 // isOwn reports whether an answer without success is the service's: it is empty, or of the type of
@@ -324,7 +324,7 @@ func (c *connector) translate(ctx context.Context, p *reply, attempt sheet.Attem
 		return nil
 	}
 	attempt.Resource, attempt.Op = p.on.of, p.on.op
-	switch v := c.source.Errors.Translate(sheet.Answer{Context: ctx, Status: p.status, Told: p.told}, attempt); {
+	switch v := c.source.Errors.Translate(sheet.Answer{Context: ctx, Status: p.status, Input: p.told}, attempt); {
 	case v == nil:
 		return nil
 	case v.Reason == mapping.PreconditionChanged:

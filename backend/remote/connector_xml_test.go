@@ -81,7 +81,7 @@ resources:
 	for n, said := range []string{"", "<Lines/>", "<Lines><Line><LineNo>1</LineNo><Text>Air</Text></Line></Lines>"} {
 		lines = said
 		rec := must.Have(d.Get(bg(), order, backend.Query{Client: north, ID: 1, Fields: []int{order.Field("orderlines").Index}}))(t)
-		require.NotEqual(t, int64(mapping.Untold), rec.Tag)
+		require.NotEqual(t, int64(mapping.NoTag), rec.Tag)
 		require.Len(t, rec.Children[order.Field("orderlines").Index], n/2)
 		tags[cmp.Or(rec.Tag, rec.Version)] = true
 	}

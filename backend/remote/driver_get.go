@@ -178,7 +178,7 @@ func (d *Driver) complete(ctx context.Context, r *sheet.Resource, q backend.Quer
 		}
 	}
 	if !d.conn.source.XML && slices.ContainsFunc(t.absent, func(i int) bool { return r.Fields[i].Field.Type == mapping.Array }) {
-		rec.Tag = mapping.Untold // it changes with elements that the service does not tell; XML leaves out a list that is empty
+		rec.Tag = mapping.NoTag // it changes with elements that the service does not tell; XML leaves out a list that is empty
 	}
 	var apart []int // arrays whose elements are records of their own
 	for i := range r.Fields {
@@ -245,7 +245,7 @@ func (d *Driver) addApart(ctx context.Context, r *sheet.Resource, q backend.Quer
 		}
 	}
 	if rec.Tag = sheet.Tag(rec, tagged); !told { // they may have changed in the service since
-		rec.Tag = mapping.Untold
+		rec.Tag = mapping.NoTag
 	}
 	return rec, nil
 }

@@ -16,13 +16,13 @@ const (
 	ByScan    = "scan"
 )
 
-// TellsDeletions reports whether it is known which records have gone.
-func (c Changes) TellsDeletions() bool {
-	return c.By == ByScan || c.IsTold() || c.Deletions > 0 || c.Deleted != ""
+// ReportsDeletions reports whether it is known which records have gone.
+func (c Changes) ReportsDeletions() bool {
+	return c.By == ByScan || c.IsReported() || c.Deletions > 0 || c.Deleted != ""
 }
 
-// IsTold reports whether the system itself says which records have changed.
-func (c Changes) IsTold() bool { return c.By == ByTable }
+// IsReported reports whether the system itself says which records have changed.
+func (c Changes) IsReported() bool { return c.By == ByTable }
 
 // Pace is the least time between a page of so many records and the next one.
 func (c Changes) Pace(records int) time.Duration {
@@ -79,8 +79,8 @@ func (l *sqlLoader) loadChanges(path string, c Changes) Changes {
 // changes compiles how changes of the resource are known. The default of the sheet is for
 // the resources that it can hold for.
 func (d *sqlDraft) changes() {
-	c, said := d.sql.changes, d.doc.Has(d.at("changes"))
-	if said {
+	c, given := d.sql.changes, d.doc.Has(d.at("changes"))
+	if given {
 		c = d.sql.loadChanges(d.at("changes"), d.file.Changes)
 	}
 	fault := ""
@@ -90,15 +90,15 @@ func (d *sqlDraft) changes() {
 		fault = "found no operation list, by which the records would be read"
 	case c.By == ByVersion && !d.isDated():
 		fault = "found no modified_at that lists can be asked by, expected by: scan"
-	case c.IsTold() && !d.has(mapping.OpGet):
+	case c.IsReported() && !d.has(mapping.OpGet):
 		fault = "found no operation get, by which a record that has changed would be read"
 	}
 	switch {
 	case fault != "":
-		if c = (Changes{}); said {
+		if c = (Changes{}); given {
 			d.fail(d.at("changes", "by"), "%s", fault)
 		}
-	case said && c.IsTold():
+	case given && c.IsReported():
 		d.changeTable(&c)
 	}
 	d.sql.judgeSQL(d.at("changes", "where"), c.Where)

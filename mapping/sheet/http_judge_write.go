@@ -187,7 +187,7 @@ func (d *httpDraft) judgeLost(op mapping.Scope, c *ServiceCall) {
 			paths = append(paths, append(Path{"record"}, out.Path...))
 		}
 		if i := slices.IndexFunc(paths, c.Path.places); !create && i >= 0 {
-			d.fail(d.http.said([]string{d.at(string(op)), d.path}, "path"), "found {%s}, which clients can change, and then it would lead to another record: expected immutable: true at the field, or another path", paths[i])
+			d.fail(d.http.keyPath([]string{d.at(string(op)), d.path}, "path"), "found {%s}, which clients can change, and then it would lead to another record: expected immutable: true at the field, or another path", paths[i])
 		}
 		switch isOwn := f.Type == mapping.Array && out.Elements.IsZero(); {
 		case slices.ContainsFunc(paths, c.places):

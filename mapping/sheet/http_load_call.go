@@ -40,7 +40,7 @@ func (t Text) places(p Path) bool {
 
 // call compiles a call that knows k. What it says is in the first of the sections at that says it.
 func (l *httpLoader) call(c *call, method string, k known, at ...string) {
-	place := func(keys ...string) string { return l.said(at, keys...) }
+	place := func(keys ...string) string { return l.keyPath(at, keys...) }
 	c.Method = cmp.Or(c.Method, method)
 	if path := place("path"); len(c.Path) == 0 {
 		l.fail(at[0], "path is missing, expected that of the call")
@@ -60,7 +60,7 @@ func (l *httpLoader) call(c *call, method string, k known, at ...string) {
 }
 
 // said is where the first of some sections has a key.
-func (l *httpLoader) said(at []string, keys ...string) string {
+func (l *httpLoader) keyPath(at []string, keys ...string) string {
 	i := slices.IndexFunc(at, func(section string) bool { return l.doc.Has(strictyaml.Child(section, keys...)) })
 	return strictyaml.Child(at[max(i, 0)], keys...)
 }

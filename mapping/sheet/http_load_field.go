@@ -7,10 +7,10 @@ import (
 )
 
 // fields are what the sheet says of each field.
-func (d *httpDraft) fields() map[string]said {
-	all := map[string]said{}
+func (d *httpDraft) fields() map[string]fieldSpec {
+	all := map[string]fieldSpec{}
 	for name, f := range d.file.Fields {
-		all[name] = said{
+		all[name] = fieldSpec{
 			conversionFile: &f.conversionFile, Conversion: &d.places[name].Conversion, isWritten: f.Write != nil,
 			sources: given(choice{"path", f.Path != nil}, choice{"read", f.Read != nil}),
 		}
@@ -40,9 +40,9 @@ func (d *httpDraft) field(f *Field, _ *mapping.FieldNarrowing) {
 	out.Path = ff.Path
 	out.Read = Spot{Path: out.Path}
 	if ff.Read != nil {
-		out.Read = Spot{JQ: d.beside(out.Path, ff.Read, "if (try (getpath($parent) | has($last)) catch false) then if getpath($path) == null then null else (", "\n) end else empty end")}
+		out.Read = Spot{JQ: d.guarded(out.Path, ff.Read, "if (try (getpath($parent) | has($last)) catch false) then if getpath($path) == null then null else (", "\n) end else empty end")}
 	}
-	out.Write = d.beside(out.Path, ff.Write, "if . == null then null else (", "\n) end")
+	out.Write = d.guarded(out.Path, ff.Write, "if . == null then null else (", "\n) end")
 	out.Writable = !ff.Readonly && (ff.Path != nil || ff.Write != nil)
 	f.writable = out.Writable
 	if f.Target == nil && f.Reference == "" {
@@ -56,9 +56,9 @@ func (d *httpDraft) field(f *Field, _ *mapping.FieldNarrowing) {
 	}
 }
 
-// beside compiles jq that reads or writes what is at a path: null there is null, what is absent
+// guarded compiles jq that reads or writes what is at a path: null there is null, what is absent
 // is absent, and jq is asked for neither.
-func (d *httpDraft) beside(path Path, q *JQ, before, after string) *JQ {
+func (d *httpDraft) guarded(path Path, q *JQ, before, after string) *JQ {
 	if path == nil || q == nil || q.code == nil {
 		return q
 	}

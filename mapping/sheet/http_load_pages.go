@@ -67,7 +67,7 @@ func (d *httpDraft) walk() {
 	if own := d.file.Walk; own != nil {
 		w = *own
 	}
-	paging := d.http.said(at, "paging")
+	paging := d.http.keyPath(at, "paging")
 	if !d.doc.Has(strictyaml.Child(at[0], "paging")) {
 		w.Paging = base.Paging
 	}
@@ -88,14 +88,14 @@ func (d *httpDraft) walk() {
 // since compiles how the service is asked for what has changed.
 func (d *httpDraft) since(w *Walk, walkAt []string) {
 	s := *w.Since
-	at := d.http.said(walkAt, "since")
+	at := d.http.keyPath(walkAt, "since")
 	s.call, s.Result = s.call.over(w.call), s.Result.over(w.Result)
 	d.http.call(&s.call, "GET", append(d.http.walkKnows(), "since"), append([]string{at}, walkAt...)...)
 	settle := strictyaml.Child(at, "settle")
-	switch isSaid := d.doc.Has(settle); {
-	case isSaid && !s.Cursor.IsZero():
+	switch isGiven := d.doc.Has(settle); {
+	case isGiven && !s.Cursor.IsZero():
 		d.fail(settle, "found with cursor, which says itself where to go on: expected one of them")
-	case !isSaid && s.Cursor.IsZero():
+	case !isGiven && s.Cursor.IsZero():
 		s.Settle = defaultSettle
 	}
 	if !s.Names("since") {

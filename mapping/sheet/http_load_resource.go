@@ -96,7 +96,7 @@ func (d *httpDraft) key() {
 	for _, part := range d.out.Key {
 		r.Key.Places = append(r.Key.Places, part.String())
 		if part.Path != nil && part.Path[0] == parent && d.http.within[d.of.Name] == "" {
-			d.fail(d.http.said([]string{at, d.path}, "path"), "found %s, which elements within a record have: expected a path in the record itself", parent)
+			d.fail(d.http.keyPath([]string{at, d.path}, "path"), "found %s, which elements within a record have: expected a path in the record itself", parent)
 		}
 	}
 	switch {

@@ -38,7 +38,7 @@ func TestTranslateAnswers(t *testing.T) {
 	s := load(t, "testdata/service.yaml")
 	told := func(resource string, status int, code string) string {
 		body := map[string]any{"code": code, "fields": []any{"Nr", "x"}}
-		e := s.Source.Service.Errors.Translate(sheet.Answer{Context: t.Context(), Status: status, Told: func() map[string]any {
+		e := s.Source.Service.Errors.Translate(sheet.Answer{Context: t.Context(), Status: status, Input: func() map[string]any {
 			return map[string]any{"status": status, "body": body}
 		}}, sheet.Attempt{Resource: s.Resource(resource), Op: mapping.OpDelete, ID: 3})
 		if e == nil {

@@ -10,8 +10,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// said is what a sheet says of a field.
-type said struct {
+// fieldSpec is what a sheet says about a field.
+type fieldSpec struct {
 	*conversionFile
 	*Conversion          // which is compiled of it
 	sources     []string // the keys that say where it is: column, path, read
@@ -20,7 +20,7 @@ type said struct {
 
 // compileFields compiles the fields that are mapped, in the order of the model.
 func (d *draft) compileFields() {
-	if len(d.said) == 0 {
+	if len(d.specs) == 0 {
 		d.fail(d.at("fields"), "found none, expected those that the system has")
 	}
 	var known []string
@@ -29,7 +29,7 @@ func (d *draft) compileFields() {
 			known = append(known, f.Name)
 		}
 	}
-	for _, name := range sortedKeys(d.said) {
+	for _, name := range sortedKeys(d.specs) {
 		if f := d.of.Field(name); f == nil {
 			d.unknown(d.fieldAt(name), "field of "+d.of.Name, name, known)
 		} else if f.Primary {
@@ -37,7 +37,7 @@ func (d *draft) compileFields() {
 		}
 	}
 	for _, f := range mapping.Each(d.of.Fields) {
-		s, ok := d.said[f.Name]
+		s, ok := d.specs[f.Name]
 		switch {
 		case !ok || f.Primary:
 		case !s.Absent:
@@ -49,7 +49,7 @@ func (d *draft) compileFields() {
 }
 
 // compileField compiles one field; f is narrowed as far as others depend on it.
-func (d *draft) compileField(f mapping.Field, s said) {
+func (d *draft) compileField(f mapping.Field, s fieldSpec) {
 	out := &Field{Field: &f}
 	d.mapped = append(d.mapped, out)
 	constant := s.conversionFile.Constant
@@ -90,7 +90,7 @@ func (d *draft) refersToKept(f *Field) bool {
 }
 
 // arrayField compiles an array field, which has elements and no conversions.
-func (d *draft) arrayField(f *Field, s said) {
+func (d *draft) arrayField(f *Field, s fieldSpec) {
 	if s.isWritten || s.conversionFile.Constant.given || s.conversionFile.Default.given || s.converts() {
 		d.fail(d.fieldAt(f.Name), "%s is an array, expected nothing but %sreadonly", f.Name, d.words().elements)
 	}
@@ -101,12 +101,12 @@ func (d *draft) arrayField(f *Field, s said) {
 }
 
 // converts reports whether the sheet says how the value is kept.
-func (s *said) converts() bool {
+func (s *fieldSpec) converts() bool {
 	return s.conversionFile.Codes.given() || s.Type != "" || len(s.Zero) > 0 || s.Empty != ""
 }
 
 // judgeSources requires that one key says where a field is, or what it is in every record.
-func (d *draft) judgeSources(f *mapping.Field, s said) bool {
+func (d *draft) judgeSources(f *mapping.Field, s fieldSpec) bool {
 	words, keys := d.words(), s.sources
 	if s.conversionFile.Constant.given {
 		keys = append(slices.Clone(keys), "constant")
@@ -132,7 +132,7 @@ func (d *draft) faults(field string) func(key string, given bool, format string,
 }
 
 // convert compiles how the system has the values of a field.
-func (d *draft) convert(f *mapping.Field, s said) {
+func (d *draft) convert(f *mapping.Field, s fieldSpec) {
 	fault := d.faults(f.Name)
 	place, zoned := d.words().place, s.TimeZone.Location != nil
 	isTime := f.Type == mapping.Timestamp
@@ -160,7 +160,7 @@ func (d *draft) convert(f *mapping.Field, s said) {
 // Times at which a program made or changed a record are not such dates.
 func (d *draft) judgeDays() {
 	for _, f := range d.mapped {
-		how, zone := d.said[f.Name].Conversion, d.o.Zone
+		how, zone := d.specs[f.Name].Conversion, d.o.Zone
 		if how.Kind != KindDate || how.Zone == nil || f.Index == d.of.CreatedAt || f.Index == d.of.ModifiedAt || zone == nil {
 			continue
 		}
@@ -242,7 +242,7 @@ func (l *loader) constant(path string, given scalarFile, f *mapping.Field) mappi
 }
 
 // newValue compiles what a new record gets that comes without a value.
-func (d *draft) newValue(f *Field, s said, n *mapping.FieldNarrowing) {
+func (d *draft) newValue(f *Field, s fieldSpec, n *mapping.FieldNarrowing) {
 	given, at := s.conversionFile.Default, d.fieldAt(f.Name, "default")
 	if !given.given {
 		return
@@ -261,7 +261,7 @@ func (d *draft) newValue(f *Field, s said, n *mapping.FieldNarrowing) {
 }
 
 // judgePromises reports what clients cannot be promised.
-func (d *draft) judgePromises(f *mapping.Field, s said, n mapping.FieldNarrowing) {
+func (d *draft) judgePromises(f *mapping.Field, s fieldSpec, n mapping.FieldNarrowing) {
 	if at := d.fieldAt(f.Name, "readonly"); !s.Readonly && d.doc.Has(at) {
 		switch {
 		case f.Readonly:

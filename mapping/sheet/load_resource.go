@@ -17,7 +17,7 @@ type draft struct {
 	*loader
 	own
 	owner     *ownerFile
-	said      map[string]said
+	specs     map[string]fieldSpec
 	inherited bool // its client is that of the records that it stands in, since the sheet says none
 	path      string
 	of        *mapping.Resource // of the whole model
@@ -30,7 +30,7 @@ type draft struct {
 type own interface {
 	key()
 	// fields are what the sheet says of each field.
-	fields() map[string]said
+	fields() map[string]fieldSpec
 	// field compiles where a field is that is no constant. It reports whether it is written, and
 	// completes what clients are promised.
 	field(f *Field, n *mapping.FieldNarrowing)
@@ -64,7 +64,7 @@ func (l *loader) loadResources() {
 	}
 	for _, d := range l.drafts {
 		d.own = l.resource(d)
-		d.said = d.fields()
+		d.specs = d.fields()
 	}
 	for _, d := range l.drafts {
 		d.key()
@@ -168,7 +168,7 @@ func (d *draft) mappedNames() (names []string) {
 // isDated reports whether the system has the time of the last change.
 func (d *draft) isDated() bool {
 	name := d.of.Fields[d.of.ModifiedAt].Name
-	s := d.said[name]
+	s := d.specs[name]
 	return slices.Contains(d.mappedNames(), name) && len(s.sources) > 0 && !s.conversionFile.Codes.given()
 }
 
@@ -213,7 +213,7 @@ func (d *draft) judgeRequired() {
 		return
 	}
 	for _, f := range mapping.Each(d.of.Fields) {
-		if _, given := d.said[f.Name]; f.Required && !f.Primary && !given {
+		if _, given := d.specs[f.Name]; f.Required && !f.Primary && !given {
 			d.fail(d.at("fields"), "%s is required of a new %s and not mapped, expected its place, a constant, or %s: {absent: true} where it is meant to be left out", f.Name, d.of.Name, f.Name)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 type Answer struct {
 	Context context.Context // of what asks about it, which bounds jq
 	Status  int
-	Told    func() map[string]any // what jq sees of it: {status, body}
+	Input   func() map[string]any // what jq sees of it: {status, body}
 }
 
 // Fits reports whether an answer is recognised. jq that fails does not recognise it: conditions are
@@ -24,13 +24,13 @@ func (m Match) Fits(a Answer) bool {
 	if m.JQ == nil {
 		return true
 	}
-	holds, err := m.JQ.Holds(a.Context, a.Told())
+	holds, err := m.JQ.Holds(a.Context, a.Input())
 	return holds && err == nil
 }
 
 // text is what jq finds in an answer; false if it finds none, or fails.
 func (a Answer) text(q *JQ) (string, bool) {
-	found, err := q.First(a.Context, a.Told())
+	found, err := q.First(a.Context, a.Input())
 	text, ok := ScalarText(found)
 	return text, ok && err == nil
 }

@@ -9,11 +9,11 @@ import (
 )
 
 // fields are what the sheet says of each field.
-func (d *sqlDraft) fields() map[string]said {
-	all := map[string]said{}
+func (d *sqlDraft) fields() map[string]fieldSpec {
+	all := map[string]fieldSpec{}
 	for name, f := range d.file.Fields {
 		d.columns[name] = &f.Column
-		all[name] = said{
+		all[name] = fieldSpec{
 			conversionFile: &f.conversionFile, Conversion: &f.Conversion, isWritten: len(f.Write) > 0,
 			sources: given(choice{"column", len(f.Names) > 0}, choice{"read", f.Read != ""}),
 		}

@@ -43,7 +43,7 @@ func (l *sqlLoader) source() bool {
 	l.sheet.Source.SQL = f
 	f.DSN, f.Connections = l.dsn(f), cmp.Or(f.Connections, 16)
 	l.judgeSQL("client.read", l.Client.Read.text)
-	if l.changes = l.loadChanges("changes", l.file.Changes); l.changes.IsTold() || l.changes.Deleted != "" {
+	if l.changes = l.loadChanges("changes", l.file.Changes); l.changes.IsReported() || l.changes.Deleted != "" {
 		l.fail("changes", "found what is of one resource, expected it there")
 	}
 	return true

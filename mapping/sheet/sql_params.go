@@ -75,13 +75,13 @@ func opaque(sql string, i int) (end int, isText bool) {
 		}
 		return len(sql)
 	}
-	behindWord := i > 0 && isWord(sql[i-1])
+	afterWord := i > 0 && isWord(sql[i-1])
 	switch c := rest[0]; {
 	case c == '\'' || c == '"' || c == '`':
 		return until(1, rest[:1]), true
-	case c == '[' && !behindWord: // else it is of an array: ARRAY[:client]
+	case c == '[' && !afterWord: // else it is of an array: ARRAY[:client]
 		return until(1, "]"), true
-	case c == '$' && !behindWord:
+	case c == '$' && !afterWord:
 		if mark := dollarQuote.FindString(rest); mark != "" {
 			return until(len(mark), mark), true
 		}

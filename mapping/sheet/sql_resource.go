@@ -87,8 +87,8 @@ func (d *sqlDraft) item(path string, i int) string {
 // isOwn reports whether frontdesk itself writes in an operation that there is: no statements of the
 // vendor's do all of it.
 func (d *sqlDraft) isOwn(op mapping.Scope) bool {
-	said := d.statements(op)
-	return d.has(op) && (len(said) == 0 || slices.ContainsFunc(said, func(text string) bool { return isOwn(op, text) }))
+	statements := d.statements(op)
+	return d.has(op) && (len(statements) == 0 || slices.ContainsFunc(statements, func(text string) bool { return isOwn(op, text) }))
 }
 
 // isOwn reports whether a statement stands for what frontdesk does itself.

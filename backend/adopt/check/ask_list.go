@@ -80,7 +80,7 @@ func (x *asked) mustFind(ctx context.Context, rule string, f *mapping.Field, wha
 // noted asks whether what the system itself notes of changes (by: table) leads to records.
 func (x *asked) noted(ctx context.Context) {
 	how, at := x.Sheet.Changes(x.Resource), strictyaml.Child(x.path, "changes")
-	if x.journal == nil || !how.IsTold() {
+	if x.journal == nil || !how.IsReported() {
 		return
 	}
 	page, err := x.journal.Entries(ctx, x.Resource, x.of, "", how.Page)

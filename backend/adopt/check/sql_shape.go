@@ -171,7 +171,7 @@ func (c *resourceCheck) referrers() {
 // noted judges the table in which the system notes what changes.
 func (c *resourceCheck) noted() {
 	at, told := c.at("changes"), c.Changes
-	if !told.IsTold() {
+	if !told.IsReported() {
 		return
 	}
 	t := c.schema.Table(told.Table)

@@ -119,7 +119,7 @@ func (s *state) find(r *mapping.Resource, id int32) (at int, found bool) {
 func (s *state) answer(stored mapping.Record, q backend.Query) mapping.Record {
 	rec := stored.Clone()
 	if rec.Resource.HasArrays() {
-		rec.Tag = mapping.Untold // Version does not count changes of its elements
+		rec.Tag = mapping.NoTag // Version does not count changes of its elements
 	}
 	for _, i := range q.Fields {
 		f := &rec.Resource.Fields[i]
