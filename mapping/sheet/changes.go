@@ -9,14 +9,14 @@ import (
 	"frontdesk/mapping"
 )
 
-// The ways in which it is known which records have changed.
+// The ways to find which records have changed.
 const (
 	ByVersion = "version"
 	ByTable   = "table"
 	ByScan    = "scan"
 )
 
-// ReportsDeletions reports whether it is known which records have gone.
+// ReportsDeletions reports whether deletions are found, too.
 func (c Changes) ReportsDeletions() bool {
 	return c.By == ByScan || c.IsReported() || c.Deletions > 0 || c.Deleted != ""
 }
@@ -24,7 +24,7 @@ func (c Changes) ReportsDeletions() bool {
 // IsReported reports whether the system itself says which records have changed.
 func (c Changes) IsReported() bool { return c.By == ByTable }
 
-// Pace is the least time between a page of so many records and the next one.
+// Pace returns the least time between a page of so many records and the next one.
 func (c Changes) Pace(records int) time.Duration {
 	if c.Rate == 0 {
 		return c.Pause
@@ -32,7 +32,7 @@ func (c Changes) Pace(records int) time.Duration {
 	return max(c.Pause, time.Duration(records)*time.Second/time.Duration(c.Rate))
 }
 
-// Changes is how it is known which records of a resource of the model have changed.
+// Changes returns how changed records of a resource of the model are found.
 func (s *Sheet) Changes(r *mapping.Resource) Changes {
 	if known := s.byName[r.Name]; known != nil {
 		return known.Changes
@@ -40,7 +40,7 @@ func (s *Sheet) Changes(r *mapping.Resource) Changes {
 	return Changes{}
 }
 
-// changeKeys are the keys of a section changes, with the ways to look that have them.
+// changeKeys are the keys of a section changes, with the values of by that have them.
 var changeKeys = []struct{ keys, by []string }{
 	{[]string{"every", "pause", "rate", "page"}, []string{ByVersion, ByTable, ByScan}},
 	{[]string{"settle", "deletions"}, []string{ByVersion, ByTable}},
@@ -48,7 +48,7 @@ var changeKeys = []struct{ keys, by []string }{
 	{[]string{"table", "sequence", "where", "key", "keeps"}, []string{ByTable}},
 }
 
-// loadChanges compiles what a section changes says of any resource.
+// loadChanges compiles a section changes, as far as it does not depend on the resource.
 func (l *sqlLoader) loadChanges(path string, c Changes) Changes {
 	if !l.doc.Has(path) {
 		return Changes{}
@@ -76,8 +76,8 @@ func (l *sqlLoader) loadChanges(path string, c Changes) Changes {
 	return c
 }
 
-// changes compiles how changes of the resource are known. The default of the sheet is for
-// the resources that it can hold for.
+// changes compiles how changes of the resource are found. The sheet's section changes holds for all
+// resources that it fits.
 func (d *sqlDraft) changes() {
 	c, given := d.sql.changes, d.doc.Has(d.at("changes"))
 	if given {
@@ -106,7 +106,7 @@ func (d *sqlDraft) changes() {
 	d.resource.Changes = c
 }
 
-// changeTable judges the table that says what has changed.
+// changeTable judges the table that lists changes.
 func (d *sqlDraft) changeTable(c *Changes) {
 	if c.Table == "" {
 		d.fail(d.at("changes", "table"), "missing, expected the table with a row for each change")

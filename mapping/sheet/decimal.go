@@ -20,7 +20,7 @@ func IsDecimal(s string) bool { return len(s) <= longestNumber && decimalForm.Ma
 
 // parseDecimal reads a number.
 func parseDecimal(s string) (*apd.Decimal, bool) {
-	if n, scale, ok := mapping.ParseDecimal(s, '.'); ok { // as most are
+	if n, scale, ok := mapping.ParseDecimal(s, '.'); ok { // the usual case
 		return apd.New(n, -int32(scale)), true
 	}
 	if !IsDecimal(s) {
@@ -30,14 +30,14 @@ func parseDecimal(s string) (*apd.Decimal, bool) {
 	return d, err == nil && d.Form == apd.Finite && d.Exponent > -longestNumber && d.Exponent < longestNumber
 }
 
-// sameNumber reports whether two texts are one number: 0 and 0.00.
+// sameNumber reports whether two texts are the same number, as 0 and 0.00 are.
 func sameNumber(a, b string) bool {
 	x, isX := parseDecimal(a)
 	y, isY := parseDecimal(b)
 	return isX && isY && x.Cmp(y) == 0
 }
 
-// number makes a float8 value of a decimal, as exact as the field keeps it.
+// number converts a decimal to a float8 value, with the scale of the field.
 func number(f *mapping.Field, d *apd.Decimal) (mapping.Value, bool) {
 	if f.Scale < 0 {
 		x, err := d.Float64()

@@ -15,23 +15,23 @@ import (
 type Attempt struct {
 	Resource *Resource
 	Op       mapping.Scope
-	Record   mapping.Record // what was sent; zero where nothing was
+	Record   mapping.Record // the record that was sent; zero if none was
 	ID       int32          // of the record; 0 on create and list
 }
 
-// Translator words the errors of a system, of which R is what it says.
+// Translator translates errors of a system, of type R, to errors of the interface.
 type Translator[R any] []translation[R]
 
-// translation is an error of a system that the sheet translates.
+// translation is an entry of the sheet that translates an error.
 type translation[R any] struct {
 	meaning
 	fits  func(R) bool
-	named func(R) string         // what the system calls the field; "" where it does not say
-	value func(R) (string, bool) // the refused value; nil where it is what was sent
+	named func(R) string         // the system's name of the field; "" if the error does not have it
+	value func(R) (string, bool) // the refused value; nil if it is the one that was sent
 }
 
-// Translate words an error by the first entry of the sheet that fits; nil if none does: clients are
-// then told nothing about it. An entry fits only if everything that its message names is known.
+// Translate translates an error by the first entry of the sheet that fits; nil if none does: then the cause is
+// not shown to clients. An entry fits only if everything that its message names is known.
 func (t Translator[R]) Translate(refused R, a Attempt) *mapping.Error {
 	for i := range t {
 		e := &t[i]
@@ -56,7 +56,7 @@ func (t Translator[R]) Translate(refused R, a Attempt) *mapping.Error {
 	return nil
 }
 
-// shown is what clients see of another record's value, which a database has in its message.
+// shown converts a stored value of another record, from a database's message, to the value that clients see.
 func (m meant) shown(stored string) (string, bool) {
 	how := m.other.SQL.Fields[m.field.Index]
 	if i := slices.IndexFunc(how.Codes, func(c Code) bool { return c.Stored == stored }); i >= 0 {
@@ -66,7 +66,7 @@ func (m meant) shown(stored string) (string, bool) {
 	return v.String(), err == nil && how.Codes == nil
 }
 
-// raisable are the catalogue's rows that a system's error may be translated to.
+// raisable returns the catalogue's rows that a system's error may be translated to.
 func raisable() map[mapping.Reason]*mapping.Entry {
 	all := map[mapping.Reason]*mapping.Entry{}
 	for _, e := range mapping.NewCatalogue().Entries() {
@@ -77,12 +77,12 @@ func raisable() map[mapping.Reason]*mapping.Entry {
 	return all
 }
 
-// namesField reports whether the sheet has to say which field is meant.
+// namesField reports whether the message names a field, which the sheet then has to identify.
 func namesField(row *mapping.Entry) bool {
 	return row.Takes(mapping.ArgField) || row.Takes(mapping.ArgArray)
 }
 
-// ownField is the field that a message names itself, if it takes its value; "" for none.
+// ownField returns the field that is part of a message which also has its value; "" for none.
 func ownField(row *mapping.Entry) string {
 	if row.Takes(mapping.ArgOwnValue) {
 		return row.Field(nil)
@@ -94,16 +94,16 @@ func (e *meaning) isOn(a Attempt) bool {
 	return len(e.On) == 0 || a.Resource != nil && (slices.Contains(e.On, a.Resource.Name) || slices.Contains(e.On, a.Resource.Name+"."+string(a.Op)))
 }
 
-// meant is the field that an error is about, and the record that it is of.
+// meant is the field that an error is about, and its record.
 type meant struct {
-	field  *mapping.Field // nil where it is not known
+	field  *mapping.Field // nil if it is not known
 	record mapping.Record
-	path   string    // of an element that came with its parent: orderlines[0]
-	other  *Resource // that the field is of, where that is not what was sent; else nil
+	path   string    // of an element that was sent with its parent: orderlines[0]
+	other  *Resource // the resource of the field, if it is not that of the sent record; else nil
 }
 
-// mean finds the field that an error is about. raw is what the system calls it; "" where it does
-// not say.
+// mean finds the field that an error is about. raw is the system's name of the field; "" if the
+// error does not have it.
 func (e *meaning) mean(a Attempt, raw string) (m meant) {
 	m.record = a.Record
 	if a.Resource == nil {
@@ -158,8 +158,8 @@ func (e *meaning) element(a Attempt, raw string, m *meant) {
 	}
 }
 
-// calledAs is the field that clients write to a place, else that of the name; nil if there is none,
-// or more than one.
+// calledAs returns the field that is written to a place of the system, or else the field of that name; nil if
+// there is none, or more than one.
 func (r *Resource) calledAs(place string) *mapping.Field {
 	var found []*mapping.Field
 	for i := range r.Fields {
@@ -185,8 +185,8 @@ func (r *Resource) isAt(i int, place string) bool {
 	return slices.ContainsFunc(r.SQL.Fields[i].Write, func(a Assign) bool { return a.Column == place })
 }
 
-// word fills in the message of an error; nil if something that it names is not known. value is the
-// refused one.
+// word fills in the message of an error; nil if something that it names is not known. value returns
+// the refused value.
 func (e *meaning) word(m meant, id int32, value func() (string, bool)) *mapping.Error {
 	field := m.field
 	args := make([]any, 0, len(e.row.Args))

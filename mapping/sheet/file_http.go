@@ -61,12 +61,12 @@ type Service struct {
 	Walk *Walk `yaml:"walk"`
 
 	XML     bool
-	Verify  *ServiceCall   // of accounts; nil where users are listed in the sheet
-	WhoAmI  *ServiceCall   // asked with the token that Verify answered; nil where Verify says who it is
-	Token   Spot           // of Verify's answer, for WhoAmI
-	Find    *ServiceCall   // of accounts; nil for none
-	Refused Match          // the answer of Verify to wrong credentials, whatever its status
-	Facts   []ServiceField // of users, from FactID on
+	Verify  *ServiceCall   // checks a password; nil if the sheet lists the users
+	WhoAmI  *ServiceCall   // called with the token of Verify's answer; nil if Verify answers the user
+	Token   Spot           // the token in Verify's answer
+	Find    *ServiceCall   // finds a user by name; nil for none
+	Refused Match          // the answer of Verify to wrong credentials
+	Facts   []ServiceField // facts of users, from FactID on
 	Errors  Translator[Answer]
 	MaxAge  time.Duration // how old a copy may be while the service is away
 }
@@ -131,10 +131,10 @@ type ServiceCall struct {
 	// Result is where the answer has the record, the list or the user; default the answer itself.
 	Result Spot `yaml:"result"`
 
-	Nothing  bool   // the answer says nothing of the record: it is read again
-	Whole    bool   // an update sends the record as it was read, with the changes in it; else the changes
-	Key      []Spot // of create: the key in the answer, where it is not within the record
-	NotFound Match  // the answer that there is no such record
+	Nothing  bool   // the answer does not have the record, which is read again
+	Whole    bool   // an update sends the whole record with the changes in it; else only the changes
+	Key      []Spot // for create: the key in the answer, if that does not have the record
+	NotFound Match  // recognises the answer that there is no such record
 }
 
 // Walk lists all records of a resource, page by page. It knows client, page, secret and token.

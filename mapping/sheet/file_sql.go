@@ -32,7 +32,8 @@ type sqlSourceFile struct {
 	SQL *SQL `yaml:"sql"`
 }
 
-// zoned are the engines that have a type of times with a zone, and none, which is told elsewhere.
+// zoned are the engines that have a type for times with a zone; "" is a missing engine, which is reported
+// elsewhere.
 var zoned = []string{"", "postgres"}
 
 // SQL is an existing SQL database.
@@ -158,7 +159,7 @@ type generatedSettings struct {
 	SQL names `yaml:"sql" schema:"required"`
 }
 
-// generatedBySQL is Key.Generated of a key that statements make.
+// generatedBySQL is the Key.Generated of a key that statements make.
 const generatedBySQL = "sql"
 
 // UnmarshalYAML implements strictyaml.Unmarshaler.

@@ -79,8 +79,8 @@ func (c *codesRefFile) UnmarshalYAML(n strictyaml.Node) error {
 	return nil
 }
 
-// textFile is a text, and where it stands: what is merged from a default into what resources say
-// knows where it was written.
+// textFile is a text and its path in the sheet, which problems need if the text comes from a default that
+// holds for several resources.
 type textFile struct{ text, at string }
 
 // UnmarshalYAML implements strictyaml.Unmarshaler.
@@ -94,7 +94,7 @@ func (t textFile) given() bool { return t.at != "" }
 
 // spotFile is where a value is found.
 type spotFile struct {
-	textFile // the column, or the path
+	textFile // a column or a path
 	readFile
 }
 
@@ -114,7 +114,7 @@ func (s *spotFile) UnmarshalYAML(n strictyaml.Node) error {
 	return silent(n, s.Read.text, "a column or a path, or {read: …}")
 }
 
-// silent is the error of a mapping that says nothing. Unknown keys were reported.
+// silent returns the error of a mapping without a value. Unknown keys have been reported.
 func silent(n strictyaml.Node, given, expected string) error {
 	keys := n.Keys()
 	if given == "" && (len(keys) == 0 || slices.Contains([]string{"read", "through", "sql"}, keys[0].Name)) {

@@ -9,7 +9,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// formats are those of text that the tags of a sheet's keys name.
+// formats are the formats of text that the tags of a sheet's keys name.
 var formats = map[string]strictyaml.Format{
 	"argon2id": {Is: func(text string) bool { return strings.HasPrefix(text, "$argon2id$") }, Expected: "argon2id, as frontdesk user hash prints it", Hidden: true},
 	"https":    {Is: func(text string) bool { return text == "" || isURL(text, "https") }, Expected: "an https address"},

@@ -13,7 +13,7 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// compile compiles all jq of what the sheet says at a path, and judges the paths there.
+// compile compiles all jq in a part of the sheet, and judges its paths.
 func (l *httpLoader) compile(at string, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -26,7 +26,7 @@ func (l *httpLoader) compile(at string, v reflect.Value) {
 		for i := range v.NumField() {
 			f := v.Type().Field(i)
 			below := strictyaml.Child(at, f.Tag.Get("yaml"))
-			if name := f.Tag.Get("yaml"); name == "" || !l.doc.Has(below) { // it is short for it
+			if name := f.Tag.Get("yaml"); name == "" || !l.doc.Has(below) { // an embedded struct, or the short form
 				below = at
 			}
 			if f.IsExported() || f.Anonymous {
@@ -35,7 +35,7 @@ func (l *httpLoader) compile(at string, v reflect.Value) {
 		}
 	case reflect.Slice:
 		switch of := v.Interface().(type) {
-		case Text: // judged with what its call knows
+		case Text: // judged with its call
 			return
 		case Path:
 			l.path(at, of)
@@ -55,7 +55,7 @@ func (l *httpLoader) compile(at string, v reflect.Value) {
 	}
 }
 
-// jq compiles a program; one that is faulty stays without code.
+// jq compiles a program and reports its faults. A faulty program has no code.
 func (l *httpLoader) jq(q *JQ) {
 	switch {
 	case q == nil || q.code != nil:
@@ -68,7 +68,7 @@ func (l *httpLoader) jq(q *JQ) {
 		} else {
 			l.definitions = q.text
 		}
-	case l.broken: // what is wrong with the definitions was reported
+	case l.broken: // the fault of the definitions has been reported
 	default:
 		if err := q.compile(l.definitions); err != nil {
 			l.fail(q.at, "%s", l.jqFault(q, err, len(l.definitions)+1))
@@ -76,7 +76,7 @@ func (l *httpLoader) jq(q *JQ) {
 	}
 }
 
-// jqFault says in the words of jq what is wrong, and where.
+// jqFault describes a fault in jq's words, with its position.
 func (l *httpLoader) jqFault(f *JQ, err error, skip int) string {
 	if _, expanded := l.doc.Written(f.at); expanded {
 		return l.detail(f.at, err)
@@ -93,7 +93,7 @@ func (l *httpLoader) jqFault(f *JQ, err error, skip int) string {
 	return fmt.Sprintf("found %s, which is no jq: %s%s", l.doc.Found(f.at, f.text), err, where)
 }
 
-// names are all names and texts in the program, and in the definitions that it uses.
+// names returns all names and texts in the program, and in the definitions that it uses.
 func (p *JQ) names() map[string]bool {
 	seen, visited, defs := map[string]bool{}, map[string]bool{}, map[string]*gojq.FuncDef{}
 	for _, def := range p.query.FuncDefs {
@@ -128,7 +128,7 @@ func (p *JQ) names() map[string]bool {
 	return seen
 }
 
-// mentions reports whether a program may read a member of what it sees.
+// mentions reports whether a program may read the member at a path of its input.
 func (p *JQ) mentions(path ...string) bool {
 	if p == nil || p.query == nil {
 		return false
@@ -137,7 +137,7 @@ func (p *JQ) mentions(path ...string) bool {
 	return !slices.ContainsFunc(path, func(name string) bool { return !names[name] })
 }
 
-// roots are the members of its input that a program certainly names: client.id of .client.id.
+// roots returns the members of its input that a program certainly names: client.id for .client.id.
 func (p *JQ) roots() (all []Path) {
 	var of func(q *gojq.Query)
 	term := func(t *gojq.Term) {
@@ -197,17 +197,17 @@ func (l *httpLoader) path(at string, p Path) {
 	}
 }
 
-// spot compiles where a value is found.
+// spot compiles the place of a value.
 func (l *httpLoader) spot(f spotFile) Spot {
 	s := f.spot()
 	l.compile(f.at, reflect.ValueOf(s))
 	return s
 }
 
-// known is what a call knows: names, of which record and value stand for all that is below.
+// known are the names that a call may use; one that ends in .* stands for everything below it.
 type known []string
 
-// knows reports whether a path is known; below tells of one that others are below.
+// knows reports whether a path is known, or whether known names are below it.
 func (k known) knows(p Path) (is, below bool) {
 	name := p.String()
 	for _, known := range k {
@@ -222,7 +222,7 @@ func (k known) knows(p Path) (is, below bool) {
 	return false, below
 }
 
-// roots are the names before the first dot.
+// roots returns the names before the first dot.
 func (k known) roots() (all []string) {
 	for _, name := range k {
 		if root, _, _ := strings.Cut(name, "."); !slices.Contains(all, root) {
@@ -232,7 +232,7 @@ func (k known) roots() (all []string) {
 	return all
 }
 
-// judgeJQ reports members that a program names and a call does not know.
+// judgeJQ reports names in a program that its call does not know.
 func (l *httpLoader) judgeJQ(p *JQ, k known) {
 	if p == nil || p.query == nil {
 		return
@@ -252,7 +252,7 @@ func (l *httpLoader) judgeJQ(p *JQ, k known) {
 	}
 }
 
-// unknownHere reports a name that is not known where it stands.
+// unknownHere reports a name that is not known at a place.
 func (l *httpLoader) unknownHere(at, seen string, names []string) {
 	if _, expanded := l.doc.Written(at); expanded {
 		l.fail(at, "found a name that is not known here")

@@ -8,7 +8,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// judge checks a resource as clients will see it.
+// judge checks a resource after the model is narrowed.
 func (d *httpDraft) judge() {
 	d.judgePlaces()
 	for _, f := range d.mapped {
@@ -27,7 +27,7 @@ func (d *httpDraft) judge() {
 	}
 }
 
-// wholeNumber is the step of a path to an element of a list.
+// wholeNumber matches the step of a path to an element of a list.
 var wholeNumber = regexp.MustCompile(`^-?[0-9]+$`)
 
 // judgePlaces judges the paths that are written.
@@ -63,8 +63,8 @@ func (d *httpDraft) judgePlaces() {
 	}
 }
 
-// judgeList refuses a path that is written and leads into a list: an object would be made in its
-// place.
+// judgeList refuses a written path that leads into a list: Put would make an object in place of the
+// list.
 func (d *httpDraft) judgeList(at string, path Path, expected string) {
 	if slices.ContainsFunc(path, wholeNumber.MatchString) {
 		d.fail(at, "%s leads to an element of a list, which cannot be written: expected %s", path, expected)

@@ -13,12 +13,12 @@ import (
 	"frontdesk/mapping"
 )
 
-// judging bounds how long jq of the sheet runs while the sheet is loaded.
+// judging bounds how long a jq program runs while the sheet is loaded.
 const judging = time.Second
 
-// run runs jq of the sheet; false where it fails, or yields nothing.
+// run runs a program; false if it fails, or yields nothing.
 func (q *JQ) run(input any) (any, bool) {
-	if q.code == nil { // what is wrong with it was reported
+	if q.code == nil { // its fault has been reported
 		return nil, false
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), judging)
@@ -27,7 +27,7 @@ func (q *JQ) run(input any) (any, bool) {
 	return v, err == nil
 }
 
-// judgeNull requires that null can be written, and that what is written for it reads as null.
+// judgeNull requires that null can be written, and is read back as null.
 func (d *httpDraft) judgeNull(f *Field) {
 	out := d.places[f.Name]
 	if !out.Writable {
@@ -64,8 +64,8 @@ func (d *httpDraft) judgeNull(f *Field) {
 	}
 }
 
-// Put puts what is written into a record; false for what cannot be merged into it. It keeps no
-// object of what is written, which may be a constant of the program that yielded it.
+// Put puts a written value into a record; false if the value has to be merged but is no object. It copies
+// objects, since a value may be a constant of a jq program.
 func (f *ServiceField) Put(record map[string]any, written any) bool {
 	members, is := written.(map[string]any)
 	switch {
@@ -79,8 +79,8 @@ func (f *ServiceField) Put(record map[string]any, written any) bool {
 	return true
 }
 
-// Merge puts the members of an object into another, objects into objects, and returns it. It keeps
-// no object of from.
+// Merge merges the members of an object into another one, recursively, and returns that. It copies the
+// objects of from.
 func Merge(into, from map[string]any) map[string]any {
 	for name, v := range from {
 		members, is := v.(map[string]any)
@@ -103,7 +103,7 @@ func shownJSON(v any) string {
 	return string(text)
 }
 
-// sample is a value of a field as jq sees it; one of two.
+// sample returns one of two sample values of a field, as jq sees them; one is 0 or 1.
 func (d *httpDraft) sample(f *Field, one int) any {
 	if f.Target != nil {
 		parts := make([]any, len(f.Target.Key.Places))
@@ -138,7 +138,7 @@ func (d *httpDraft) sample(f *Field, one int) any {
 	return text
 }
 
-// tried is what a call knows, with a sample of each field; of one field another.
+// tried returns the input of a call, with sample 0 of each field, but sample 1 of the field other.
 func (d *httpDraft) tried(other *Field) map[string]any {
 	record, value := map[string]any{}, map[string]any{}
 	for _, f := range d.mapped {
@@ -170,9 +170,9 @@ func (d *httpDraft) tried(other *Field) map[string]any {
 	return map[string]any{"record": record, "value": value, "key": key, "version": "1", "token": "t", "idempotency_key": "k", "secret": map[string]any{}, "client": map[string]any{"id": json.Number("1"), "name": "a"}}
 }
 
-// judgeLost requires that a call with a body of its own sends everything that clients may send:
-// what it leaves out would be confirmed to the client, and lost. The body is made twice for each
-// field, with another value.
+// judgeLost requires that a call with a body of its own sends every field that clients may send: a field
+// that it left out would be confirmed to the client, and lost. To find out, it makes the body with two values
+// of each field, and compares them.
 func (d *httpDraft) judgeLost(op mapping.Scope, c *ServiceCall) {
 	var lost []string
 	for i, f := range mapping.Each(d.resource.Resource.Fields) {

@@ -17,12 +17,12 @@ type httpLoader struct {
 	*loader
 	file        httpSheetFile
 	service     *Service
-	definitions string // jq that all programs may use
-	broken      bool   // those do not compile
+	definitions string // jq definitions that all programs may use
+	broken      bool   // definitions do not compile
 	secrets     known
 	perClient   bool // every call names the client
-	// within are the resources whose records stand within those of others, with the field that
-	// refers to those.
+	// within holds the resources whose records are elements within the records of others, with the
+	// field that refers to those.
 	within map[string]string
 }
 
@@ -30,7 +30,7 @@ func (l *httpLoader) words() words {
 	return words{place: "path", language: "jq", elements: "path, or read, and "}
 }
 
-// source compiles where the service is.
+// source compiles the section source.
 func (l *httpLoader) source() bool {
 	const at = "source.http"
 	s := l.file.Source.HTTP
@@ -88,7 +88,7 @@ func (l *httpLoader) logOn(at string, on *ServiceLogOn) {
 	}
 }
 
-// match judges what recognises an answer; otherwise is the status where the sheet says nothing.
+// match judges a Match; otherwise is the status if the sheet gives none.
 func (l *httpLoader) match(at string, m Match, otherwise string) Match {
 	if m == (Match{}) {
 		m.Status = otherwise

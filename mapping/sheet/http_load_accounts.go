@@ -7,7 +7,7 @@ func (l *httpLoader) accounts() (*usersFile, []choice) {
 	return &f.usersFile, []choice{{"verify", f.Verify != nil}}
 }
 
-// found compiles how users are found.
+// found compiles the calls that find users.
 func (l *httpLoader) found() {
 	f, s := &l.file.Accounts, l.service
 	l.sheet.Accounts.FoldNames = f.UsernameCase == "ignore"
@@ -38,7 +38,7 @@ func (l *httpLoader) userFound(at string, c *ServiceCall, method string, k known
 	return c
 }
 
-// fact compiles where a fact of a user is.
+// fact compiles the place of a fact of a user.
 func (l *httpLoader) fact(i int, f httpFactFile, of *mapping.Field) ServiceField {
 	how := l.loader.fact("accounts.result", of, i == FactClientID, f.Path != nil, f.factFile)
 	read := Spot{Path: f.Path}

@@ -15,12 +15,12 @@ var (
 	pathForm   = regexp.MustCompile(`^/[A-Za-z0-9/._~!$&'()*+,;=:@%{}-]*$`)
 )
 
-// params are all that a call says, its path and its body too.
+// params returns all parts of a call as parameters, its path and body included.
 func (c *call) params() Parameters {
 	return slices.Concat(Parameters{{Text: c.Path, JQ: c.Body}}, c.Query, c.Headers)
 }
 
-// Names reports whether a call names what it knows: client, or page number.
+// Names reports whether a call uses a name, such as client, or page and number.
 func (c *call) Names(path ...string) bool {
 	return slices.ContainsFunc(c.params(), func(n Named) bool {
 		return n.JQ.mentions(path...) || slices.ContainsFunc(n.Text, func(part TextPart) bool {
@@ -29,7 +29,7 @@ func (c *call) Names(path ...string) bool {
 	})
 }
 
-// places reports whether a placeholder is that path.
+// places reports whether a call has a placeholder for that path.
 func (c *call) places(p Path) bool {
 	return slices.ContainsFunc(c.params(), func(n Named) bool { return n.Text.places(p) })
 }
@@ -38,7 +38,8 @@ func (t Text) places(p Path) bool {
 	return slices.ContainsFunc(t, func(part TextPart) bool { return slices.Equal(part.Path, p) })
 }
 
-// call compiles a call that knows k. What it says is in the first of the sections at that says it.
+// call compiles a call that knows k. at are the sections that its keys may come from, in order of
+// precedence.
 func (l *httpLoader) call(c *call, method string, k known, at ...string) {
 	place := func(keys ...string) string { return l.keyPath(at, keys...) }
 	c.Method = cmp.Or(c.Method, method)
@@ -59,7 +60,7 @@ func (l *httpLoader) call(c *call, method string, k known, at ...string) {
 	}
 }
 
-// said is where the first of some sections has a key.
+// keyPath returns the path of a key in the first of some sections that has it.
 func (l *httpLoader) keyPath(at []string, keys ...string) string {
 	i := slices.IndexFunc(at, func(section string) bool { return l.doc.Has(strictyaml.Child(section, keys...)) })
 	return strictyaml.Child(at[max(i, 0)], keys...)
@@ -88,7 +89,7 @@ func (l *httpLoader) text(at string, t Text, k known) {
 	}
 }
 
-// within is the first name below another.
+// within returns the first known name below another.
 func (k known) within(name string) string {
 	i := slices.IndexFunc(k, func(known string) bool { return strings.HasPrefix(known, name+".") })
 	return strings.TrimPrefix(k[i], name+".")
@@ -107,7 +108,7 @@ func (l *httpLoader) named(all Parameters, k known, at func(name string) string)
 	}
 }
 
-// chosen are the placeholders of what clients choose.
+// chosen are the placeholders whose values clients choose.
 var chosen = []string{"username", "password", "key", "record", "value"}
 
 // headers judges headers.
@@ -124,7 +125,7 @@ func (l *httpLoader) headers(all Parameters, k known, at func(name string) strin
 	l.named(all, k, at)
 }
 
-// over is a call as it is where c says nothing else.
+// over returns the call c, with what it does not set taken from base.
 func (c call) over(base call) call {
 	return call{
 		Method: cmp.Or(c.Method, base.Method), Path: c.Path.over(base.Path), Body: cmp.Or(c.Body, base.Body),
@@ -139,7 +140,7 @@ func (t Text) over(base Text) Text {
 	return t
 }
 
-// over are parameters with those of base that they do not have.
+// over returns p, with the parameters of base that it does not have.
 func (p Parameters) over(base Parameters) Parameters {
 	out := slices.Clone(base)
 	for _, n := range p {
@@ -152,7 +153,7 @@ func (p Parameters) over(base Parameters) Parameters {
 	return slices.DeleteFunc(out, func(n Named) bool { return n.none })
 }
 
-// over is a place, or another one where it is nowhere.
+// over returns s, or base if s is zero.
 func (s Spot) over(base Spot) Spot {
 	if s.IsZero() {
 		return base
@@ -160,12 +161,12 @@ func (s Spot) over(base Spot) Spot {
 	return s
 }
 
-// walkKnows is what a walk knows.
+// walkKnows returns the names that a walk knows.
 func (l *httpLoader) walkKnows() known {
 	return l.knows("client.id", "client.name", "page.number", "page.offset", "page.limit", "page.cursor", "page.after")
 }
 
-// knows is what a call knows, and the secrets and the token that every call does.
+// knows returns names, and those that every call knows: the secrets and the token.
 func (l *httpLoader) knows(names ...string) known {
 	k := known(names)
 	if l.service.LogOn != nil {

@@ -6,7 +6,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// fields are what the sheet says of each field.
+// fields returns what the sheet says about each field.
 func (d *httpDraft) fields() map[string]fieldSpec {
 	all := map[string]fieldSpec{}
 	for name, f := range d.file.Fields {
@@ -18,13 +18,13 @@ func (d *httpDraft) fields() map[string]fieldSpec {
 	return all
 }
 
-// array compiles where the elements of an array are.
+// array compiles the place of the elements of an array.
 func (d *httpDraft) array(f *Field) {
 	at := d.file.Fields[f.Name]
 	d.places[f.Name].Elements = Spot{at.Path, at.Read}
 }
 
-// judgeKeys reports keys of a field that do not fit each other.
+// judgeKeys reports keys of a field that exclude each other.
 func (d *httpDraft) judgeKeys(f *Field) {
 	ff, fault := d.file.Fields[f.Name], d.faults(f.Name)
 	byJQ := ff.Read != nil || ff.Write != nil
@@ -34,7 +34,7 @@ func (d *httpDraft) judgeKeys(f *Field) {
 	fault("read", ff.Path != nil && ff.Read != nil && ff.Write == nil && !ff.Readonly, "found with a path that is written as it is: expected write too, which undoes it, or readonly: true")
 }
 
-// field compiles where a field is read and written.
+// field compiles how a field is read and written.
 func (d *httpDraft) field(f *Field, _ *mapping.FieldNarrowing) {
 	ff, out := d.file.Fields[f.Name], d.places[f.Name]
 	out.Path = ff.Path
@@ -56,8 +56,8 @@ func (d *httpDraft) field(f *Field, _ *mapping.FieldNarrowing) {
 	}
 }
 
-// guarded compiles jq that reads or writes what is at a path: null there is null, what is absent
-// is absent, and jq is asked for neither.
+// guarded wraps jq for a field with a path, so that the program does not run for null or an absent member:
+// null stays null, and absent stays absent.
 func (d *httpDraft) guarded(path Path, q *JQ, before, after string) *JQ {
 	if path == nil || q == nil || q.code == nil {
 		return q
@@ -71,7 +71,7 @@ func (d *httpDraft) guarded(path Path, q *JQ, before, after string) *JQ {
 	return guarded
 }
 
-// steps is the path as jq has it.
+// steps returns the path as an input for jq.
 func (p Path) steps() []any {
 	all := make([]any, len(p))
 	for i, step := range p {

@@ -9,10 +9,10 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// defaultSettle is how long before it shows a change may be dated.
+// defaultSettle is how long before it becomes visible a change may be dated.
 const defaultSettle = time.Minute
 
-// turned are what the styles of paging send to get the next page.
+// turned holds, by style of paging, the names that a call sends to get the next page.
 var turned = map[string][]string{"page": {"number"}, "offset": {"offset"}, "cursor": {"cursor", "after"}}
 
 // pages compiles how a walk goes from page to page.
@@ -39,7 +39,7 @@ func (d *httpDraft) pages(at string, p *Pages, c *call) {
 	}
 }
 
-// judgeTurned requires that a walk sends what its style of paging goes by, and nothing of another.
+// judgeTurned requires that a walk sends a name of its style of paging, and none of another style.
 func (d *httpDraft) judgeTurned(at, style string, c *call) {
 	var sent []string
 	for _, of := range []string{"page", "offset", "cursor"} {
@@ -58,7 +58,7 @@ func (d *httpDraft) judgeTurned(at, style string, c *call) {
 	}
 }
 
-// walk compiles the walk over a resource: what the sheet says of all, and of this one.
+// walk compiles the walk over a resource: the sheet's defaults, and the resource's own settings.
 func (d *httpDraft) walk() {
 	at, base, w := []string{d.at("walk"), "source.http.walk", d.path}, Walk{}, Walk{}
 	if all := d.http.service.Walk; all != nil {

@@ -7,7 +7,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// parent is what elements within a record know it as.
+// parent is the member by which jq and paths of elements reach the record that contains them.
 const parent = "_parent"
 
 // httpDraft is a resource of a service while it is compiled.
@@ -18,13 +18,13 @@ type httpDraft struct {
 	out    *ServiceResource
 	places map[string]*ServiceField // by field
 	calls  map[mapping.Scope]*ServiceCall
-	walked []*call // the walk, and since
+	walked []*call // the calls of walk and since
 	whose  spotFile
-	// sinceAt is where the sheet says how the service is asked for changes.
+	// sinceAt is the path of since in the sheet.
 	sinceAt string
 }
 
-// ofService is a resource as what it is of a service.
+// ofService returns the service's part of a draft; nil for nil.
 func ofService(d *draft) *httpDraft {
 	if d == nil {
 		return nil
@@ -32,7 +32,7 @@ func ofService(d *draft) *httpDraft {
 	return d.own.(*httpDraft)
 }
 
-// resources finds the resources, and which of them stand within others.
+// resources returns the names of the resources, and finds which records are within others.
 func (l *httpLoader) resources() []string {
 	files := l.file.Resources
 	l.within = map[string]string{}
@@ -54,8 +54,8 @@ func (l *httpLoader) resources() []string {
 	return sortedKeys(files)
 }
 
-// ownNames are all fields, each at the member of its own name. The elements of an array stand
-// there, unless their resource says where they are.
+// ownNames returns the default for fields: each is at the member of its own name. The elements of an array
+// are there too, unless their resource has a path or walk.
 func (l *httpLoader) ownNames(r *mapping.Resource) map[string]httpFieldFile {
 	all := map[string]httpFieldFile{}
 	for _, f := range mapping.Each(r.Fields) {
@@ -86,7 +86,7 @@ func (l *httpLoader) resource(d *draft) own {
 	return h
 }
 
-// key compiles what identifies a record, and whose it is.
+// key compiles the key, client and version of records.
 func (d *httpDraft) key() {
 	r, key, at := d.resource, d.file.Key, d.at("key")
 	d.out.Key = key.Path
@@ -111,7 +111,7 @@ func (d *httpDraft) key() {
 	d.out.Version, d.out.Select = d.http.spot(d.file.Version), d.file.Select
 }
 
-// operations compiles the operations that there are.
+// operations compiles the operations that the service has.
 func (d *httpDraft) operations() {
 	f := &d.file
 	if d.list() {
@@ -144,7 +144,7 @@ func (d *httpDraft) operations() {
 	}
 }
 
-// list reports whether there are lists, and compiles the walk that they need.
+// list reports whether the resource has lists, and compiles the walk that they need.
 func (d *httpDraft) list() bool {
 	f, named := d.file, d.names(mapping.OpList)
 	base, inner := d.http.service.Walk, d.http.within[d.of.Name]
@@ -167,8 +167,8 @@ func (d *httpDraft) list() bool {
 	return true
 }
 
-// operation compiles the call of an operation; false where there is none. By default it is at the
-// resource's path, or below it at the key.
+// operation compiles the call of an operation; false if there is none. Its default path is the resource's
+// path, followed by the key except for create.
 func (d *httpDraft) operation(op mapping.Scope, c *ServiceCall, method string, names ...string) bool {
 	at, named := d.at(string(op)), d.names(op)
 	described := d.doc.Has(at)
@@ -194,7 +194,7 @@ func (d *httpDraft) operation(op mapping.Scope, c *ServiceCall, method string, n
 	return true
 }
 
-// create compiles how a record is made.
+// create compiles the call that creates a record.
 func (d *httpDraft) create(f *createFile, knows known) {
 	c := &f.ServiceCall
 	if !d.operation(mapping.OpCreate, c, "POST", knows...) {
@@ -214,14 +214,14 @@ func (d *httpDraft) create(f *createFile, knows known) {
 	}
 }
 
-// needsBody requires a body where there is no default.
+// needsBody requires a body for XML, which has no default.
 func (d *httpDraft) needsBody(op string, c *ServiceCall) {
 	if d.http.service.XML && c.Body == nil {
 		d.fail(d.at(op), "body is missing, expected jq that yields JsonML: [\"record\", [\"name\", .value.name], …]")
 	}
 }
 
-// keyNames are how a call names the key.
+// keyNames returns the names of the key's parts in a call.
 func (d *httpDraft) keyNames() known {
 	if len(d.out.Key) < 2 {
 		return known{"key"}
@@ -233,7 +233,7 @@ func (d *httpDraft) keyNames() known {
 	return all
 }
 
-// valueNames are how a call names the fields as clients see them.
+// valueNames returns the names in a call of the fields as clients see them.
 func (d *httpDraft) valueNames() (all known) {
 	for _, f := range d.mapped {
 		if f.writable || f.Type == mapping.Array {
@@ -247,7 +247,7 @@ func (d *httpDraft) valueNames() (all known) {
 	return all
 }
 
-// namesClient reports whether the records, and so their keys, are of the client that calls name.
+// namesClient reports whether the calls name the client, so that they answer only its records.
 func (d *httpDraft) namesClient() bool {
 	by := d.walked
 	if get := d.calls[mapping.OpGet]; len(by) == 0 && get != nil {
@@ -256,7 +256,7 @@ func (d *httpDraft) namesClient() bool {
 	return d.http.perClient || slices.ContainsFunc(by, func(c *call) bool { return c.Names("client") })
 }
 
-// related notes whose records are of the client that calls name.
+// related sets PerClient of the resources whose calls name the client.
 func (l *httpLoader) related() {
 	for _, of := range l.drafts {
 		if d := ofService(of); d.namesClient() {
@@ -265,7 +265,7 @@ func (l *httpLoader) related() {
 	}
 }
 
-// isPerClient notes it, of the elements within the records too.
+// isPerClient sets PerClient of the resource, and of those whose records are within its records.
 func (d *httpDraft) isPerClient() {
 	d.out.PerClient = true
 	for _, f := range d.mapped {
@@ -275,12 +275,12 @@ func (d *httpDraft) isPerClient() {
 	}
 }
 
-// bind moves the places onto the narrowed model.
+// bind assigns the places to the fields of the narrowed model.
 func (d *httpDraft) bind() {
 	d.out.Fields = bound(d.resource, d.places, func(f *ServiceField) *Conversion { return &f.Conversion })
 }
 
-// unfit is why a reference cannot tell whose a record is.
+// unfit returns why a reference cannot identify the client of a record; "" if it can.
 func (d *httpDraft) unfit(through *Field, target *draft) string {
 	switch {
 	case d.places[through.Name].Read.IsZero():

@@ -15,16 +15,16 @@ import (
 
 // JQ is a jq program. It is safe for concurrent use.
 type JQ struct {
-	text, at string      // as a sheet has it, and where
-	query    *gojq.Query // with the definitions of the sheet
+	text, at string      // the text, and its path in the sheet
+	query    *gojq.Query // includes the definitions of the sheet
 	code     *gojq.Code  // nil for a program that does not compile
 }
 
 // ErrNothing says that a jq program yielded nothing.
 var ErrNothing = errors.New("jq yields nothing")
 
-// NewJQ compiles a program, after the definitions of a prelude. It has no access to files,
-// environment or input.
+// NewJQ compiles a program, which may use the definitions in prelude. The program has no access to
+// files or environment.
 func NewJQ(prelude, text string) (*JQ, error) {
 	q := &JQ{text: text}
 	return q, q.compile(prelude)
@@ -44,11 +44,11 @@ func (q *JQ) compile(prelude string) error {
 // String returns the program.
 func (q *JQ) String() string { return q.text }
 
-// First returns what the program yields first for an input of JSON: nil, bool, json.Number,
-// string, []any, map[string]any. It fails with ErrNothing if it yields nothing, and when ctx
-// ends. The input is not changed. Numbers that it calculates have 15 digits, which are those of the
-// decimals that they were calculated of: 4.35 * 100 is 435. What it returns may be a constant of the
-// program: copy it before it is changed.
+// First returns the first value that the program yields for an input of JSON: nil, bool, json.Number,
+// string, []any or map[string]any. It fails with ErrNothing if the program yields nothing, and when ctx
+// ends. It does not change the input. It rounds calculated numbers to 15 digits, so that results of
+// decimals are exact: 4.35 * 100 is 435. The value may be a constant of the program: copy it before you
+// change it.
 func (q *JQ) First(ctx context.Context, input any) (any, error) {
 	v, ok := q.code.RunWithContext(ctx, input).Next()
 	if !ok {
@@ -64,7 +64,7 @@ func (q *JQ) First(ctx context.Context, input any) (any, error) {
 	return v, nil
 }
 
-// exact makes decimals of the floating-point numbers in a value. changed tells that there are any.
+// exact replaces the floating-point numbers in a value by decimals; changed reports whether there are any.
 func exact(v any) (_ any, changed bool) {
 	switch v := v.(type) {
 	case float64:

@@ -18,32 +18,32 @@ import (
 	"frontdesk/mapping"
 )
 
-// JSON is a value of an answer, whose Go form is made when it is asked for: most of a record is read
-// as values of the interface at once. The zero JSON is nothing. It is not safe for concurrent use.
+// JSON is a value of an answer. Its Go form is made only on demand, since most values are read directly as
+// values of the interface. The zero JSON is nothing. It is not safe for concurrent use.
 type JSON struct {
-	name string  // of a member, which it is
-	text string  // part of the answer's; "" for an object or a list
-	in   *within // of an object or a list
+	name string  // its name, if it is a member of an object
+	text string  // a substring of the answer; "" for an object or a list
+	in   *within // the contents of an object or a list
 }
 
 type within struct {
 	object bool
 	all    []JSON
-	next   int // behind the member that was found last: most are asked for in the order in which they stand
-	read   any // its Go form, once it was asked for
+	next   int // after the member that was found last: most members are found in the order of the answer
+	read   any // its Go form, once it is made
 }
 
 type parser struct {
 	json jsontext.Decoder
 	in   bytes.Buffer
 	text string
-	room []JSON // what is in the lists and objects that have not ended yet
+	room []JSON // the contents of the lists and objects that have not ended yet
 }
 
 var parsers = sync.Pool{New: func() any { return new(parser) }}
 
-// ParseJSON reads an answer. It refuses what is not one JSON value, is nested deeper than
-// MaxDepth, is no UTF-8, or names a member twice.
+// ParseJSON reads an answer. It fails if that is not one JSON value, is nested deeper than MaxDepth, is
+// not UTF-8, or has a member twice.
 func ParseJSON(text string) (JSON, error) {
 	p := parsers.Get().(*parser)
 	p.text, p.in = text, *bytes.NewBuffer(unsafe.Slice(unsafe.StringData(text), len(text)))
@@ -66,13 +66,13 @@ func ParseJSON(text string) (JSON, error) {
 	return v, nil
 }
 
-// ErrNotJSON says that an answer is none.
+// ErrNotJSON says that an answer is not JSON.
 var ErrNotJSON = errors.New("the answer is not JSON")
 
 // MaxDepth is how deep an answer may be nested.
 const MaxDepth = 64
 
-// notJSON says where an answer is none. The error of jsontext may show a value.
+// notJSON returns ErrNotJSON with the position. It drops the message of jsontext, which may show a value.
 func notJSON(err error) error {
 	var syntax *jsontext.SyntacticError
 	switch {
@@ -97,7 +97,7 @@ func (p *parser) value(depth int) (JSON, error) {
 		return JSON{}, err
 	}
 	from, end := len(p.room), kind+2
-	for next := p.json.PeekKind(); next != end && next != 0; next = p.json.PeekKind() { // what is wrong the next token tells
+	for next := p.json.PeekKind(); next != end && next != 0; next = p.json.PeekKind() { // 0 is an error, which the next read returns
 		name := ""
 		if kind == '{' {
 			text, err := p.part()
@@ -120,27 +120,27 @@ func (p *parser) value(depth int) (JSON, error) {
 	return JSON{in: in}, err
 }
 
-// part is the next value as the answer has it.
+// part returns the next value as a substring of the answer.
 func (p *parser) part() (string, error) {
 	raw, err := p.json.ReadValue()
 	end := int(p.json.InputOffset())
 	return p.text[end-len(raw) : end], err
 }
 
-// unquoted is the text that a string of JSON is.
+// unquoted returns the text of a JSON string.
 func unquoted(text string) string {
 	if strings.IndexByte(text, '\\') < 0 {
 		return text[1 : len(text)-1]
 	}
-	out, _ := jsontext.AppendUnquote(nil, text) // it was read before
+	out, _ := jsontext.AppendUnquote(nil, text) // the decoder has validated the string
 	return string(out)
 }
 
-// JSONOf is the JSON of what jq and AppendJSON know.
+// JSONOf returns the JSON of a value as jq has them.
 func JSONOf(v any) (JSON, error) { return ParseJSON(string(AppendJSON(nil, v))) }
 
-// Read returns what jq knows: nil, bool, json.Number, string, []any and map[string]any. The last two
-// are not to be changed.
+// Read returns the Go form, which jq takes: nil, bool, json.Number, string, []any or map[string]any. The
+// caller must not change the last two.
 func (j JSON) Read() any {
 	switch {
 	case j.in == nil:
@@ -184,7 +184,7 @@ func (j JSON) IsEmpty() bool { return j.IsNull() || j.text == `""` }
 // IsObject reports whether it is an object.
 func (j JSON) IsObject() bool { return j.in != nil && j.in.object }
 
-// Object returns its members, which are not to be changed; nil where it is no object.
+// Object returns the members of an object, which the caller must not change; nil if it is no object.
 func (j JSON) Object() map[string]any {
 	if !j.IsObject() {
 		return nil
@@ -192,7 +192,7 @@ func (j JSON) Object() map[string]any {
 	return j.Read().(map[string]any)
 }
 
-// List returns what a list has; false where it is none.
+// List returns the elements of a list; false if it is no list.
 func (j JSON) List() ([]JSON, bool) {
 	if j.in == nil || j.in.object {
 		return nil, false
@@ -200,7 +200,7 @@ func (j JSON) List() ([]JSON, bool) {
 	return j.in.all, true
 }
 
-// With returns an object that has one more member.
+// With returns the object with one more member.
 func (j JSON) With(name string, v JSON) JSON {
 	v.name = name
 	j.in = &within{object: true, all: append(slices.Clip(j.in.all), v)}
@@ -232,8 +232,8 @@ func (w *within) member(name string) *JSON {
 	return &w.all[at]
 }
 
-// AppendJSON appends what jq or JSON has, with the members of objects in the order of their names. It
-// is gojq.Marshal, which writes byte by byte, for what most of a record is.
+// AppendJSON appends the JSON of a value of jq, with the members of objects sorted by name. For the usual
+// types it is faster than gojq.Marshal, which writes byte by byte.
 func AppendJSON(dst []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:

@@ -10,28 +10,28 @@ import (
 // Key says what identifies a record in the system.
 type Key struct {
 	Places []string
-	// Kept tells that an int4 is given out for every key, and kept. Otherwise the
-	// only place is the int4 itself.
+	// Kept says that the id store issues an int4 for every key. Otherwise the only place
+	// holds the int4 itself.
 	Kept bool
-	// IgnoresCase tells that kept keys which differ in case alone are one. A driver that
-	// knows it tells Compare, unless CaseCounts.
+	// IgnoresCase says that kept keys that differ only in case are the same. If neither is
+	// set, the driver calls Compare.
 	IgnoresCase, CaseCounts bool
-	Generated               string // of a database: identity, max+1, sql or supplied
-	// ByClient tells that the first place is that of the client.
+	Generated               string // for a database: identity, max+1, sql or supplied
+	// ByClient says that the first place holds the client.
 	ByClient bool
 }
 
 // KeyRef names a record by its key in the system.
 type KeyRef struct {
 	Resource string
-	Client   int64  // 0 where all clients share the records
-	Key      string // of a database the parts of the key, joined by JoinKey; of a service KeyText
+	Client   int64  // 0 if all clients share the records
+	Key      string // for a database the parts of the key, joined by JoinKey; for a service KeyText
 }
 
 // IDs are the int4s that stand for keys.
 type IDs map[KeyRef]int32
 
-// Keys are the keys that int4s stand for; "" for an ID that was never issued.
+// Keys are the keys by their IDs; "" for an ID that was never issued.
 type Keys map[IDRef]string
 
 // IDRef names a record by its ID in the interface.
@@ -40,20 +40,20 @@ type IDRef struct {
 	ID       int32
 }
 
-// IDStore issues the IDs by which clients know records with other keys. It is safe for
-// concurrent use. What it returns without an error is on disk.
+// IDStore issues the IDs by which clients know records with other keys. It is safe for concurrent
+// use. IDs that it returns are on disk.
 type IDStore interface {
-	// IDs returns the ID of every key. A key without one is given the next of its
-	// resource, which is never given to another.
+	// IDs returns the ID of every key. To a key without one it issues the next ID of the
+	// resource, which no other key ever gets.
 	IDs(ctx context.Context, refs []KeyRef) (IDs, error)
-	// Given is IDs without giving any out: keys without one are left out.
+	// Given is IDs without issuing new ones: it leaves out keys without an ID.
 	Given(ctx context.Context, refs []KeyRef) (IDs, error)
-	// Keys returns the key of every ID; those never given out, or for a record of
-	// another client, are left out.
+	// Keys returns the key of every ID. It leaves out IDs that were never issued, and those of
+	// records of another client.
 	Keys(ctx context.Context, client auth.Client, refs []IDRef) (Keys, error)
 }
 
-// KeysWithoutCase are the resources whose kept keys are equal if they differ only in case.
+// KeysWithoutCase returns the resources whose kept keys are equal if they differ only in case.
 func (s *Sheet) KeysWithoutCase() (names []string) {
 	for _, r := range s.Resources {
 		if r.ignoresCase() {
@@ -65,13 +65,12 @@ func (s *Sheet) KeysWithoutCase() (names []string) {
 
 // compared is how a database compares keys.
 type compared struct {
-	blanks      []bool // the parts of the key whose trailing blanks count
+	blanks      []bool // by part of the key: trailing blanks count
 	ignoresCase bool
 }
 
-// Compare tells how the database compares kept keys, as only a driver knows: whether those are one
-// that differ in case alone, and the places of the key at which it takes texts for different that
-// differ in trailing blanks alone. It may be told again while records are read.
+// Compare sets how the database compares kept keys, which only a driver knows: whether it ignores case, and
+// at which places of the key trailing blanks count. A driver may call it again while records are read.
 func (r *Resource) Compare(ignoresCase bool, countsBlanks func(place string) bool) {
 	c := &compared{make([]bool, len(r.Key.Places)), ignoresCase}
 	for i, place := range r.Key.Places {
@@ -85,8 +84,7 @@ func (r *Resource) ignoresCase() bool {
 	return r.Key.IgnoresCase || c != nil && c.ignoresCase
 }
 
-// part is a part of a key in the form that it always has: without trailing blanks, unless they
-// count.
+// part returns the canonical form of a part of a key: without trailing blanks, unless they count.
 func (r *Resource) part(i int, text string) string {
 	if c := r.compared.Load(); c == nil || i >= len(c.blanks) || !c.blanks[i] {
 		text = strings.TrimRight(text, " ")
@@ -100,7 +98,7 @@ func (r *Resource) SamePart(i int, a, b string) bool {
 	return a == b || r.ignoresCase() && FoldKey(a) == FoldKey(b)
 }
 
-// RefOf names a record of a client by its key's parts.
+// RefOf returns the KeyRef of a record of a client, by the parts of its key.
 func (r *Resource) RefOf(parts []string, client auth.Client) KeyRef {
 	ref := KeyRef{Resource: r.Name, Key: r.JoinKey(parts)}
 	if r.client != "" {
@@ -111,7 +109,7 @@ func (r *Resource) RefOf(parts []string, client auth.Client) KeyRef {
 
 var escapes = strings.NewReplacer(`\`, `\\`, "|", `\|`)
 
-// JoinKey writes the parts of a key of a database as one text.
+// JoinKey joins the parts of a key of a database to one text.
 func (r *Resource) JoinKey(parts []string) (key string) {
 	for i, part := range parts {
 		if part = escapes.Replace(r.part(i, part)); i == 0 {
@@ -123,7 +121,7 @@ func (r *Resource) JoinKey(parts []string) (key string) {
 	return key
 }
 
-// SplitKey separates the parts of a key that JoinKey wrote.
+// SplitKey is the inverse of JoinKey.
 func SplitKey(key string) (parts []string) {
 	var part []byte
 	for i := 0; i < len(key); i++ {
@@ -140,6 +138,6 @@ func SplitKey(key string) (parts []string) {
 	return append(parts, string(part))
 }
 
-// FoldKey writes a joined key in a form that is the same for all keys that differ only in
-// case. Letters that some collations also take for equal, such as e and é, stay different.
+// FoldKey returns a form of a joined key that is the same for all keys that differ only in case.
+// Letters that some collations treat as equal, too, such as e and é, stay different.
 func FoldKey(key string) string { return strings.ToLower(strings.ToUpper(key)) }

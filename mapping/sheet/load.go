@@ -17,14 +17,13 @@ import (
 
 // Options are what loading a sheet needs from outside.
 type Options struct {
-	// Env looks up a variable of the environment; nil means that of the process.
+	// Env looks up an environment variable; nil means os.LookupEnv.
 	Env func(name string) (value string, ok bool)
-	// RuleFields returns the fields that a rule works with, those that may stand
-	// for another joined by |; none where there is no such rule. Without it rules
-	// are not judged.
+	// RuleFields returns the fields that a rule works with, alternatives joined by |; none
+	// if there is no such rule. If it is nil, rules are not judged.
 	RuleFields func(rule string) []string
-	// Zone is the one in which clients' dates begin (server.time_zone); nil where it
-	// is not known, and days are not judged by it.
+	// Zone is the time zone of clients' dates (server.time_zone). If it is nil, dates are
+	// not judged by it.
 	Zone *time.Location
 }
 
@@ -38,8 +37,8 @@ func Load(path string, model *mapping.Model, o Options) (*Sheet, error) {
 	return Parse(path, src, model, o)
 }
 
-// Parse is Load for a source that has been read already. path is its name in problems;
-// relative files are looked for beside it.
+// Parse is Load for a sheet that has been read already. path is its name in problems; files
+// that it names are relative to the folder of path.
 func Parse(path string, src []byte, model *mapping.Model, o Options) (*Sheet, error) {
 	if o.Env == nil {
 		o.Env = os.LookupEnv
@@ -64,37 +63,37 @@ func Parse(path string, src []byte, model *mapping.Model, o Options) (*Sheet, er
 	return l.sheet, nil
 }
 
-// system is what a sheet is in front of: a database, or a service.
+// system is the loader for the kind of system behind a sheet: a database, or a service.
 type system interface {
-	// source compiles where the records are; it is false where the sheet names none.
+	// source compiles the section source; false if it names no system.
 	source() bool
-	// resources are the names of those that the sheet has, in their order.
+	// resources returns the names of the sheet's resources, sorted.
 	resources() []string
 	resource(d *draft) own
-	// related compiles what fields and operations of all resources say together.
+	// related compiles what depends on fields and operations of several resources.
 	related()
-	// accounts are what the sheet says of users, and of the ways to find others, which found
-	// compiles.
+	// accounts returns the listed users, and which ways to find others the sheet has; found compiles
+	// these ways.
 	accounts() (*usersFile, []choice)
 	found()
 	errors()
 	words() words
 }
 
-// words are what messages call what the systems have each in its own way.
+// words are the words of messages that differ by kind of system.
 type words struct {
 	place    string // column, path
 	language string // SQL, jq
-	elements string // what an array may say
+	elements string // the keys that an array may have
 }
 
-// choice is a key of the sheet that stands beside others of its kind.
+// choice is a key of the sheet that excludes others, and whether it is given.
 type choice struct {
 	key   string
 	given bool
 }
 
-// given are the keys that the sheet has.
+// given returns the keys that are given.
 func given(of ...choice) (keys []string) {
 	for _, c := range of {
 		if c.given {
@@ -104,7 +103,7 @@ func given(of ...choice) (keys []string) {
 	return keys
 }
 
-// decode decodes a sheet by the system that it is in front of.
+// decode decodes a sheet for its kind of system.
 func (l *loader) decode(path string, src []byte, o strictyaml.Options) {
 	var peek struct {
 		Source struct {
@@ -112,7 +111,7 @@ func (l *loader) decode(path string, src []byte, o strictyaml.Options) {
 			HTTP *struct{} `yaml:"http"`
 		} `yaml:"source"`
 	}
-	strictyaml.Decode(path, src, &peek, strictyaml.Options{}) // what is wrong is told below
+	strictyaml.Decode(path, src, &peek, strictyaml.Options{}) // problems are reported below
 	if peek.Source.HTTP != nil && peek.Source.SQL == nil {
 		of := &httpLoader{loader: l}
 		l.system, l.headFile = of, &of.file.headFile
@@ -124,7 +123,7 @@ func (l *loader) decode(path string, src []byte, o strictyaml.Options) {
 	l.doc, l.problems = strictyaml.Decode(path, src, &of.file, o)
 }
 
-// loader compiles a decoded sheet and collects what is wrong with it.
+// loader compiles a decoded sheet and collects its problems.
 type loader struct {
 	*headFile
 	system
@@ -138,8 +137,8 @@ type loader struct {
 	hide     *config.Redactor
 }
 
-// fail reports a problem at path, unless decoding has already reported one there. What all resources
-// have is met again with each.
+// fail reports a problem at path, unless decoding has already reported one there. It skips repeated problems:
+// defaults are judged with each resource.
 func (l *loader) fail(path, format string, args ...any) {
 	for _, p := range l.doc.Fault(path, "", l.hide.Hide(fmt.Sprintf(format, args...))) {
 		if !slices.Contains(l.problems, p) {
@@ -148,14 +147,14 @@ func (l *loader) fail(path, format string, args ...any) {
 	}
 }
 
-// oneOf reports a value that is none of the possible words.
+// oneOf reports a value that is not one of the words.
 func (l *loader) oneOf(path, seen string, words ...string) {
 	if !slices.Contains(words, seen) {
 		l.fail(path, "found %s, expected %s%s", l.doc.Found(path, seen), strictyaml.OneOf(words), l.doc.Suggest(path, seen, words))
 	}
 }
 
-// unknown reports a name that is not among the known ones.
+// unknown reports a name that is not known.
 func (l *loader) unknown(path, what, seen string, known []string) {
 	hint := l.doc.Suggest(path, seen, known)
 	if hint == "" && len(known) > 0 && len(known) <= 12 {
@@ -164,8 +163,8 @@ func (l *loader) unknown(path, what, seen string, known []string) {
 	l.fail(path, "there is no %s %s%s", what, l.doc.Found(path, seen), hint)
 }
 
-// detail is what an error says about the text at path, unless the text contains the value of a
-// variable of the environment, which may be secret.
+// detail returns the message of an error about the text at path, unless the text contains the value
+// of an environment variable, which may be secret.
 func (l *loader) detail(path string, err error) string {
 	if written, expanded := l.doc.Written(path); expanded {
 		return "found " + strictyaml.Quote(written) + ", which does not stand for a valid value"
@@ -187,7 +186,7 @@ func (l *loader) load() {
 	}
 	if !l.source() {
 		l.fail("source", "found no system, expected one of sql and http")
-		return // what the rest means depends on it
+		return // the rest cannot be judged without a system
 	}
 	users, others := l.accounts()
 	if l.sheet.ClientsKept = users.Clients == "kept"; l.sheet.ClientsKept && l.Keep == "" {
@@ -199,7 +198,7 @@ func (l *loader) load() {
 	l.errors()
 }
 
-// judgeWithoutRules reports names under without_rules that are no rules of the model.
+// judgeWithoutRules reports names in without_rules that are not rules of the model.
 func (l *loader) judgeWithoutRules() {
 	var known []string
 	for _, r := range l.model.Resources {
@@ -217,7 +216,7 @@ func (l *loader) judgeWithoutRules() {
 	}
 }
 
-// relative is the path of a file that the sheet names.
+// relative returns the path of a file that the sheet names.
 func (l *loader) relative(file string) string {
 	if filepath.IsAbs(file) {
 		return file
@@ -228,7 +227,7 @@ func (l *loader) relative(file string) string {
 // read reads a file that the sheet names at path; false if it cannot.
 func (l *loader) read(path, file string) ([]byte, bool) {
 	text, err := os.ReadFile(file)
-	if of, is := errors.AsType[*fs.PathError](err); is { // the message has the path already
+	if of, is := errors.AsType[*fs.PathError](err); is { // the problem names the path already
 		err = of.Err
 	}
 	if err != nil {
@@ -237,7 +236,7 @@ func (l *loader) read(path, file string) ([]byte, bool) {
 	return text, err == nil
 }
 
-// count is n in words of a message: 1 column, 2 columns.
+// count formats n for a message: 1 column, 2 columns.
 func count(n int, of string) string {
 	if n == 1 {
 		return "1 " + of
@@ -252,5 +251,5 @@ func article(t mapping.Datatype) string {
 	return "a " + t.String()
 }
 
-// item is the path of an item of a list.
+// item returns the path of an item of a list.
 func item(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }

@@ -11,7 +11,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// loadAccounts compiles who may log in: exactly one of users and the ways to find others.
+// loadAccounts compiles the section accounts, which must have either users or one way to find them.
 func (l *loader) loadAccounts(f *usersFile, others []choice) {
 	all := append([]choice{{"users", l.doc.Has("accounts.users")}}, others...)
 	switch keys := given(all...); {
@@ -53,7 +53,7 @@ func (l *loader) loadUsers(users []userFile) {
 	}
 }
 
-// fact compiles what a fact of a user is in both systems: its constant, and its codes.
+// fact compiles what the facts of a user have in both kinds of systems: a constant, and codes.
 func (l *loader) fact(at string, of *mapping.Field, isNeeded, isPlaced bool, f factFile) (how Conversion) {
 	path, words := strictyaml.Child(at, of.Name), l.words()
 	switch keys := given(choice{words.place, isPlaced}, choice{"read", f.Read.given()}, choice{"constant", f.Constant.given}); {

@@ -8,15 +8,15 @@ import (
 	"frontdesk/mapping"
 )
 
-// IsShared reports whether nothing binds the records to a client, so that all clients see the
-// same.
+// IsShared reports whether nothing binds the records to a client, so that all clients see the same
+// records.
 func (r *Resource) IsShared() bool {
 	return r.client == "" && r.Through == nil && FindParameter(r.Where, ClientParameter) < 0 && !(r.Service != nil && r.Service.PerClient)
 }
 
-// Shared are the resources that the sheet says belong to all clients, in the order of the
-// model. A resource of which it says nothing may still be separated by the service, which
-// knows who asks.
+// Shared returns the resources that the sheet declares as shared by all clients, in the order of the
+// model. It leaves out resources without a declaration: the service may separate their records by
+// the user.
 func (s *Sheet) Shared() (names []string) {
 	for _, r := range s.Model.Resources {
 		if of := s.Resources[r]; of != nil && of.shared && of.IsShared() {
@@ -26,7 +26,7 @@ func (s *Sheet) Shared() (names []string) {
 	return names
 }
 
-// Parent is the resource through which the client is found; nil for none.
+// Parent returns the resource through which the client is found; nil for none.
 func (r *Resource) Parent() *Resource {
 	if r.Through == nil {
 		return nil
@@ -34,7 +34,7 @@ func (r *Resource) Parent() *Resource {
 	return r.sheet.byName[r.Through.Reference]
 }
 
-// whose is where the sheet has what tells whose a record is.
+// whose returns the place of the client of a record.
 func (d *draft) whose() spotFile {
 	f, where := d.owner, d.Client
 	if f.Client.given || f.Shared {
@@ -51,7 +51,7 @@ func (d *draft) whose() spotFile {
 }
 
 // judgeClients requires that the client of every record is known: a child table without the
-// client's number would show its rows to every client.
+// client's number would show its rows to all clients.
 func (l *loader) judgeClients() {
 	for _, d := range l.drafts {
 		if name := d.owner.Client.Through; name != "" {
@@ -68,7 +68,7 @@ func (l *loader) judgeClients() {
 	}
 }
 
-// through compiles the reference that tells whose a record is.
+// through compiles the reference to the record whose client a record has.
 func (d *draft) through(name string) {
 	path := d.at("client", "through")
 	var references []string
@@ -113,18 +113,18 @@ func (d *draft) judgeSteps() {
 		seen = append(seen, at)
 	}
 	switch {
-	case d.draftOf(at.Name).owner.Client.Through != "": // what is wrong with that was reported
+	case d.draftOf(at.Name).owner.Client.Through != "": // its own problem has been reported
 	case at.IsShared() && d.inherited:
-		d.resource.Through = nil // from records of all
+		d.resource.Through = nil // the records that contain it belong to all clients
 	case at.IsShared():
 		d.fail(path, "%s has no client itself, and does not tell whose the records are: expected its client first", at.Name)
-	case at.SQL != nil: // the database tells it beside the record, which may be one of all clients
+	case at.SQL != nil: // the database reads the client together with the record, which may belong to all clients
 		d.resource.SystemClient = at.SystemClient
 	}
 }
 
-// judgeShared refuses a resource that has no client and is not marked as shared, if its
-// records refer to records that have a client.
+// judgeShared refuses a resource that has no client and is not declared as shared, if its
+// records require references to records that have a client.
 func (d *draft) judgeShared() {
 	through := d.owner.Client.Through != ""
 	if d.owner.Shared {

@@ -9,8 +9,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// judgeMeaning compiles what an error means; its row is nil where that is not known. from is where the
-// system names the field, "" for nowhere; quotes tells that it says what was refused.
+// judgeMeaning compiles the meaning of an error, and sets its row; the row stays nil for an unknown reason.
+// from is field_from; quotes reports whether the error has the refused value.
 func (l *loader) judgeMeaning(path string, e *meaning, from string, quotes bool) {
 	rows := raisable()
 	e.row = rows[e.Reason]
@@ -34,7 +34,7 @@ func (l *loader) judgeMeaning(path string, e *meaning, from string, quotes bool)
 	}
 }
 
-// judgeOn judges what an entry is narrowed to.
+// judgeOn judges an item of on.
 func (l *loader) judgeOn(path, text string) {
 	resource, op, _ := strings.Cut(text, ".")
 	if known := l.sheet.Model.Names(); !slices.Contains(known, resource) {
@@ -44,7 +44,7 @@ func (l *loader) judgeOn(path, text string) {
 	}
 }
 
-// judgeNamed requires everything that the message of the reason names.
+// judgeNamed requires the keys for everything that the message of the reason names, and refuses others.
 func (l *loader) judgeNamed(path string, e *meaning, from string) {
 	named := namesField(e.row)
 	switch {
@@ -71,10 +71,10 @@ func (l *loader) judgeNamed(path string, e *meaning, from string) {
 	}
 }
 
-// atForm is how the interface names resources.
+// atForm matches names in the form of resources.
 var atForm = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
-// judgeAt requires a resource, or a word that is not almost one: that would be a misspelling.
+// judgeAt requires a resource, or another word that is not similar to one, which would be a misspelling.
 func (l *loader) judgeAt(path, name string) {
 	known := l.model.Names()
 	hint := l.doc.Suggest(path, name, known)
@@ -87,7 +87,7 @@ func (l *loader) judgeAt(path, name string) {
 	}
 }
 
-// judgeErrorField requires a field that the resources have and that suits the message.
+// judgeErrorField requires a mapped field that fits the message.
 func (l *loader) judgeErrorField(path, name string, e *meaning, quotes bool) {
 	if resource, field, ok := strings.Cut(name, "."); ok {
 		if r := l.sheet.Model.Resource(resource); r == nil || r.Field(field) == nil {

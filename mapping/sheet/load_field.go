@@ -13,9 +13,9 @@ import (
 // fieldSpec is what a sheet says about a field.
 type fieldSpec struct {
 	*conversionFile
-	*Conversion          // which is compiled of it
-	sources     []string // the keys that say where it is: column, path, read
-	isWritten   bool     // it says itself how
+	*Conversion          // the compiled conversion
+	sources     []string // the keys that say where the field is: column, path, read
+	isWritten   bool     // the sheet has write
 }
 
 // compileFields compiles the fields that are mapped, in the order of the model.
@@ -48,7 +48,7 @@ func (d *draft) compileFields() {
 	}
 }
 
-// compileField compiles one field; f is narrowed as far as others depend on it.
+// compileField compiles one field. It narrows f as far as other fields depend on that.
 func (d *draft) compileField(f mapping.Field, s fieldSpec) {
 	out := &Field{Field: &f}
 	d.mapped = append(d.mapped, out)
@@ -100,12 +100,12 @@ func (d *draft) arrayField(f *Field, s fieldSpec) {
 	d.array(f)
 }
 
-// converts reports whether the sheet says how the value is kept.
+// converts reports whether the sheet has a conversion of the value.
 func (s *fieldSpec) converts() bool {
 	return s.conversionFile.Codes.given() || s.Type != "" || len(s.Zero) > 0 || s.Empty != ""
 }
 
-// judgeSources requires that one key says where a field is, or what it is in every record.
+// judgeSources requires exactly one key for where a field is, or for its constant value.
 func (d *draft) judgeSources(f *mapping.Field, s fieldSpec) bool {
 	words, keys := d.words(), s.sources
 	if s.conversionFile.Constant.given {
@@ -122,7 +122,7 @@ func (d *draft) judgeSources(f *mapping.Field, s fieldSpec) bool {
 	return false
 }
 
-// faults reports keys of a field that are given and do not fit.
+// faults returns a function that reports a key of a field if given is true.
 func (d *draft) faults(field string) func(key string, given bool, format string, args ...any) {
 	return func(key string, given bool, format string, args ...any) {
 		if given {
@@ -131,7 +131,7 @@ func (d *draft) faults(field string) func(key string, given bool, format string,
 	}
 }
 
-// convert compiles how the system has the values of a field.
+// convert compiles the conversion of a field, except codes and constants.
 func (d *draft) convert(f *mapping.Field, s fieldSpec) {
 	fault := d.faults(f.Name)
 	place, zoned := d.words().place, s.TimeZone.Location != nil
@@ -155,9 +155,9 @@ func (d *draft) convert(f *mapping.Field, s fieldSpec) {
 	}
 }
 
-// judgeDays refuses dates in another zone than that of clients if a date would become another
-// one: when a client sends it, or when it is read from a zone in which days begin earlier.
-// Times at which a program made or changed a record are not such dates.
+// judgeDays refuses dates in a zone other than that of clients if a date would become a different
+// day: when a client sends it, or when it is read from a zone in which days begin earlier. It
+// skips created_at and modified_at, which are not dates that people chose.
 func (d *draft) judgeDays() {
 	for _, f := range d.mapped {
 		how, zone := d.specs[f.Name].Conversion, d.o.Zone
@@ -179,7 +179,7 @@ func (d *draft) judgeDays() {
 	}
 }
 
-// shown are the values that clients see of a code list, in their own order where there is one.
+// shown returns the values of a code list that clients see; if order is not empty, in that order.
 func shown(codes []Code, order []string) (all []string) {
 	for _, c := range codes {
 		if text := c.Shown.String(); c.Shown.IsSet() && !slices.Contains(all, text) {
@@ -192,7 +192,7 @@ func shown(codes []Code, order []string) (all []string) {
 	return all
 }
 
-// codes compiles a code list: clients' values by the system's.
+// codes compiles a code list.
 func (l *loader) codes(at string, f codesRefFile, of *mapping.Field) (all []Code) {
 	list := f.list
 	if !f.given() {
@@ -216,7 +216,7 @@ func (l *loader) codes(at string, f codesRefFile, of *mapping.Field) (all []Code
 	return all
 }
 
-// value is a value of the interface as a sheet gives it.
+// value reads a value of the interface from the sheet.
 func (l *loader) value(path string, given scalarFile, f *mapping.Field) (mapping.Value, bool) {
 	if given.null {
 		return mapping.NullValue(), true
@@ -233,7 +233,7 @@ func (l *loader) value(path string, given scalarFile, f *mapping.Field) (mapping
 	return v, true
 }
 
-// constant is a value that every record has.
+// constant reads the value that every record has; null if it cannot be read.
 func (l *loader) constant(path string, given scalarFile, f *mapping.Field) mapping.Value {
 	if v, ok := l.value(path, given, f); ok {
 		return v
@@ -241,7 +241,7 @@ func (l *loader) constant(path string, given scalarFile, f *mapping.Field) mappi
 	return mapping.NullValue()
 }
 
-// newValue compiles what a new record gets that comes without a value.
+// newValue compiles the default for a new record without a value.
 func (d *draft) newValue(f *Field, s fieldSpec, n *mapping.FieldNarrowing) {
 	given, at := s.conversionFile.Default, d.fieldAt(f.Name, "default")
 	if !given.given {
@@ -260,7 +260,7 @@ func (d *draft) newValue(f *Field, s fieldSpec, n *mapping.FieldNarrowing) {
 	}
 }
 
-// judgePromises reports what clients cannot be promised.
+// judgePromises reports settings that promise clients more than is possible.
 func (d *draft) judgePromises(f *mapping.Field, s fieldSpec, n mapping.FieldNarrowing) {
 	if at := d.fieldAt(f.Name, "readonly"); !s.Readonly && d.doc.Has(at) {
 		switch {

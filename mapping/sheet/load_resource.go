@@ -18,29 +18,29 @@ type draft struct {
 	own
 	owner     *ownerFile
 	specs     map[string]fieldSpec
-	inherited bool // its client is that of the records that it stands in, since the sheet says none
+	inherited bool // the client is that of the containing records, since the sheet gives none
 	path      string
-	of        *mapping.Resource // of the whole model
+	of        *mapping.Resource // in the whole model
 	resource  *Resource
 	mapped    []*Field // in the order of the model
 	narrowing map[string]mapping.FieldNarrowing
 }
 
-// own is what the kind of system has of a resource.
+// own is the part of a draft that depends on the kind of system.
 type own interface {
 	key()
-	// fields are what the sheet says of each field.
+	// fields returns what the sheet says about each field.
 	fields() map[string]fieldSpec
-	// field compiles where a field is that is no constant. It reports whether it is written, and
-	// completes what clients are promised.
+	// field compiles the place of a field that is no constant. It sets whether the field is
+	// writable, and completes its narrowing.
 	field(f *Field, n *mapping.FieldNarrowing)
 	array(f *Field)
-	// judgeKeys judges keys of a field that is no array, against the field and each other.
+	// judgeKeys judges the keys of a field that is no array.
 	judgeKeys(f *Field)
 	operations()
-	// unfit is why a reference cannot tell whose a record is; "" where it can.
+	// unfit returns why a reference cannot identify the client of a record; "" if it can.
 	unfit(through *Field, target *draft) string
-	// bind moves what is compiled onto the narrowed model.
+	// bind assigns what is compiled to the narrowed model.
 	bind()
 	judge()
 }
@@ -93,7 +93,7 @@ func (l *loader) loadResources() {
 	l.judgeRules()
 }
 
-// draftOf is that of a resource; nil for one that is not mapped.
+// draftOf returns the draft of a resource; nil if it is not mapped.
 func (l *loader) draftOf(name string) *draft {
 	if i := slices.IndexFunc(l.drafts, func(d *draft) bool { return d.of.Name == name }); i >= 0 {
 		return l.drafts[i]
@@ -101,31 +101,31 @@ func (l *loader) draftOf(name string) *draft {
 	return nil
 }
 
-// at is where the sheet has something of the resource.
+// at returns the path of a key of the resource.
 func (d *draft) at(keys ...string) string { return strictyaml.Child(d.path, keys...) }
 
-// fieldAt is where the sheet has a field.
+// fieldAt returns the path of a key of a field.
 func (d *draft) fieldAt(name string, keys ...string) string {
 	return strictyaml.Child(d.at("fields", name), keys...)
 }
 
-// zone is the zone of times in the resource.
+// zone returns the zone of times in the resource.
 func (d *draft) zone() *time.Location { return cmp.Or(d.owner.TimeZone.Location, d.sheet.Location) }
 
-// has reports whether there is an operation.
+// has reports whether the resource has an operation.
 func (d *draft) has(op mapping.Scope) bool { return d.resource.Operations[op] }
 
-// names reports whether the sheet leaves room for an operation.
+// names reports whether operations.only allows an operation.
 func (d *draft) names(op mapping.Scope) bool {
 	only := d.owner.Operations.Only
 	return len(only) == 0 || slices.Contains(only, string(op))
 }
 
-// writes reports whether clients make or change records.
+// writes reports whether clients can create or update records.
 func (d *draft) writes() bool { return d.has(mapping.OpCreate) || d.has(mapping.OpUpdate) }
 
-// keyID compiles how the IDs of a key of several parts are made. plain is the sheet's word for a
-// key that is the ID itself.
+// keyID compiles id and case of a key. plain is the value of id for a key that is the ID itself, and part
+// the word for its parts in messages.
 func (d *draft) keyID(plain, part, id, letters string, parts int) {
 	key := &d.resource.Key
 	key.Kept = id == "kept" || id == "" && parts > 1
@@ -141,7 +141,7 @@ func (d *draft) keyID(plain, part, id, letters string, parts int) {
 	}
 }
 
-// narrow is what remains of the model.
+// narrow returns what remains of the resource in the model.
 func (d *draft) narrow() mapping.Narrowing {
 	n := mapping.Narrowing{Fields: d.narrowing, WithoutRules: d.WithoutRules, Undated: !d.isDated()}
 	if required := d.owner.ListRequires; required != nil {
@@ -165,14 +165,14 @@ func (d *draft) mappedNames() (names []string) {
 	return names
 }
 
-// isDated reports whether the system has the time of the last change.
+// isDated reports whether the system has the time of the last change, so that lists can filter by it.
 func (d *draft) isDated() bool {
 	name := d.of.Fields[d.of.ModifiedAt].Name
 	s := d.specs[name]
 	return slices.Contains(d.mappedNames(), name) && len(s.sources) > 0 && !s.conversionFile.Codes.given()
 }
 
-// bindFields moves the fields onto the narrowed model.
+// bindFields assigns the fields to those of the narrowed model.
 func (d *draft) bindFields() {
 	r := d.resource
 	r.Resource = d.sheet.Model.Resource(d.of.Name)
@@ -182,15 +182,15 @@ func (d *draft) bindFields() {
 		r.Fields[i].Field = f
 	}
 	for _, mapped := range d.mapped {
-		if f := r.Resource.Field(mapped.Name); f != nil { // else it is an array whose elements are gone
+		if f := r.Resource.Field(mapped.Name); f != nil { // nil for an array whose elements are not mapped
 			mapped.Field = f
 			r.Fields[f.Index] = *mapped
 		}
 	}
 }
 
-// bound are how a system has the fields of the narrowed model. Those that it does not have are null,
-// and flags 0.
+// bound returns the conversions of the fields of the narrowed model. Fields that the system does not have
+// are null, and flags 0.
 func bound[T any](r *Resource, of map[string]*T, conversion func(*T) *Conversion) []T {
 	all := make([]T, len(r.Fields))
 	for i := range all {
@@ -207,7 +207,7 @@ func bound[T any](r *Resource, of map[string]*T, conversion func(*T) *Conversion
 	return all
 }
 
-// judgeRequired requires that all is mapped, and written, that a new record needs.
+// judgeRequired requires that every field that a new record needs is mapped and written.
 func (d *draft) judgeRequired() {
 	if !d.has(mapping.OpCreate) {
 		return
@@ -224,7 +224,7 @@ func (d *draft) judgeRequired() {
 	}
 }
 
-// judgeRuleFields requires the fields that the rules of the resource work with.
+// judgeRuleFields requires that the fields that the rules of the resource work with are mapped.
 func (d *draft) judgeRuleFields() {
 	if d.sheet.OwnRules || d.o.RuleFields == nil {
 		return
@@ -238,7 +238,7 @@ func (d *draft) judgeRuleFields() {
 	}
 }
 
-// judgeRules requires that what the gateway's rules look up can be looked up.
+// judgeRules requires the operations with which the gateway's rules look up records.
 func (l *loader) judgeRules() {
 	if l.sheet.OwnRules {
 		return
@@ -267,5 +267,5 @@ func (l *loader) judgeRules() {
 	}
 }
 
-// sortedKeys are the names of what a sheet has, in their order.
+// sortedKeys returns the keys of a map, sorted.
 func sortedKeys[T any](of map[string]T) []string { return slices.Sorted(maps.Keys(of)) }

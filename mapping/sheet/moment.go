@@ -14,15 +14,15 @@ var (
 	maxMilli = time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC).UnixMilli()
 )
 
-// isoForm are the forms of ISO 8601 that systems write: a date, with a time after T or a blank,
-// with a fraction, with a zone.
+// isoForm matches the forms of ISO 8601 that systems write: a date, optionally with a time after T or a
+// blank, a fraction, and a zone.
 var isoForm = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(?:(:\d\d)(?:[.,](\d+))?)? ?(?:([Zz])|([+-]\d\d):?(\d\d)?)?)?$`)
 
-// parseISO reads a moment in milliseconds since 1970. zoned tells that it is an instant, else it is
-// as if in UTC.
+// parseISO reads a moment in milliseconds since 1970. If zoned is false, the text has no zone, and the moment
+// is in UTC.
 func parseISO(s string) (ms int64, zoned, ok bool) {
-	if len(s) > len("2006-01-02T15") && s[10] == 'T' && s[13] == ':' { // else time.Parse takes an hour of one digit
-		if t, err := time.Parse(time.RFC3339, s); err == nil { // as most are
+	if len(s) > len("2006-01-02T15") && s[10] == 'T' && s[13] == ':' { // time.Parse would also take an hour of one digit
+		if t, err := time.Parse(time.RFC3339, s); err == nil { // the usual case
 			return t.UnixMilli(), true, t.Year() > 0
 		}
 	}
@@ -38,16 +38,16 @@ func parseISO(s string) (ms int64, zoned, ok bool) {
 	return t.UnixMilli(), p[5]+p[6] != "", err == nil && t.Year() > 0
 }
 
-// wallText is a moment of a clock in ISO 8601.
+// wallText formats what a clock shows in ISO 8601.
 func wallText(wall int64) string { return time.UnixMilli(wall).UTC().Format("2006-01-02T15:04:05.000") }
 
 func mod(n, by int64) int64 { return (n%by + by) % by }
 
-// WallOf is what a clock in loc shows at an instant, both in milliseconds.
+// WallOf returns what a clock in loc shows at an instant, both in milliseconds.
 func WallOf(ms int64, loc *time.Location) int64 { return ms + offset(ms, loc) }
 
-// instantOf is when a clock in loc shows wall. If it shows wall twice, it is the instant whose
-// offset holds in the hours around; if never, an instant beside the gap.
+// instantOf returns when a clock in loc shows wall. If the clock shows wall twice, it is one of the two
+// instants; if never, an instant next to the gap.
 func instantOf(wall int64, loc *time.Location) int64 {
 	first := offset(wall, loc)
 	ms := wall - first
@@ -57,10 +57,9 @@ func instantOf(wall int64, loc *time.Location) int64 {
 	return ms
 }
 
-// FirstWall is the least that a clock in loc shows at an instant or later, and the least
-// that reads as that instant or a later one: within an hour that the clock shows twice
-// that is where it begins; of what it never shows, an hour that is left out, what reads
-// as ms.
+// FirstWall returns the least time that a clock in loc shows at an instant or later, and that
+// instantOf converts to that instant or later. Within an hour that the clock shows twice it is
+// the beginning of that hour; next to an hour that the clock skips it may be in the gap.
 func FirstWall(ms int64, loc *time.Location) int64 {
 	wall := WallOf(ms, loc)
 	began, ends := time.UnixMilli(ms).In(loc).ZoneBounds()
@@ -77,8 +76,8 @@ func FirstWall(ms int64, loc *time.Location) int64 {
 	return wall
 }
 
-// compareZones reports whether days have ever begun earlier in a than in b since 1970, or later,
-// or will.
+// compareZones reports whether days ever begin earlier in a than in b, or later, between 1970 and
+// 2038.
 func compareZones(a, b *time.Location) (earlier, later bool) {
 	if a.String() == b.String() {
 		return false, false

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Path leads to a member of JSON: names of members, and numbers of elements, of which -1 is the
-// last.
+// Path leads to a value in JSON. Its steps are names of members, and numbers of elements; -1 is the last
+// element.
 type Path []string
 
-// ParsePath reads a path as a sheet has it: a.b.0; nil for none.
+// ParsePath reads a path such as a.b.0; nil for "".
 func ParsePath(text string) Path {
 	if text == "" {
 		return nil
@@ -22,7 +22,7 @@ func ParsePath(text string) Path {
 
 func (p Path) String() string { return strings.Join(p, ".") }
 
-// Of returns what is at the path; false if there is no such member. Within null all is null.
+// Of returns the value at the path; false if there is none. Every path within null leads to null.
 func (p Path) Of(v any) (any, bool) {
 	for _, name := range p {
 		switch of := v.(type) {
@@ -50,7 +50,7 @@ func (p Path) Of(v any) (any, bool) {
 	return v, true
 }
 
-// Find returns what is at the path of an answer, as Of does.
+// Find is Of for the JSON of an answer.
 func (p Path) Find(v JSON) (JSON, bool) {
 	at := &v
 	for _, name := range p {
@@ -64,8 +64,8 @@ func (p Path) Find(v JSON) (JSON, bool) {
 	return *at, true
 }
 
-// Put sets what is at the path within an object, and makes the objects that lead there. Objects
-// within into are changed, and must be the caller's own.
+// Put sets the value at the path within an object, and makes missing objects on the way. It changes the
+// objects within into, which must be the caller's own.
 func (p Path) Put(into map[string]any, v any) {
 	for _, name := range p[:len(p)-1] {
 		next, ok := into[name].(map[string]any)
@@ -78,10 +78,10 @@ func (p Path) Put(into map[string]any, v any) {
 	into[p[len(p)-1]] = v
 }
 
-// IsZero reports whether the place is nowhere.
+// IsZero reports whether s is the zero Spot.
 func (s Spot) IsZero() bool { return s.Path == nil && s.JQ == nil }
 
-// Find returns what is found there; false for nothing.
+// Find returns the value at the spot; false if there is none.
 func (s Spot) Find(ctx context.Context, v JSON) (JSON, bool, error) {
 	if s.JQ == nil {
 		found, ok := s.Path.Find(v)
@@ -95,7 +95,7 @@ func (s Spot) Find(ctx context.Context, v JSON) (JSON, bool, error) {
 	return found, err == nil, err
 }
 
-// Of is Find, read.
+// Of is Find, but returns the Go form of the value.
 func (s Spot) Of(ctx context.Context, v JSON) (any, bool, error) {
 	if s.JQ == nil {
 		found, ok, _ := s.Find(ctx, v)
@@ -108,7 +108,7 @@ func (s Spot) Of(ctx context.Context, v JSON) (any, bool, error) {
 	return found, err == nil, err
 }
 
-// String is how a message names the place.
+// String names the spot in messages.
 func (s Spot) String() string {
 	if s.JQ != nil {
 		return s.JQ.String()
@@ -116,8 +116,8 @@ func (s Spot) String() string {
 	return s.Path.String()
 }
 
-// KeyText is a key as KeyRef.Key has it, with the JSON types of its parts: a text is itself, unless
-// it could be read as JSON; several parts are a list.
+// KeyText returns the text of a key for KeyRef.Key, which keeps the JSON types of its parts. A single text
+// stands for itself, unless it could be read as JSON; several parts are a JSON list.
 func KeyText(parts ...any) string {
 	var v any = parts
 	if len(parts) == 1 {
@@ -134,7 +134,7 @@ func KeyText(parts ...any) string {
 	return string(AppendJSON(nil, v))
 }
 
-// KeyParts are the parts of a key that KeyText wrote; numbers are json.Number.
+// KeyParts is the inverse of KeyText; numbers are json.Number.
 func KeyParts(text string) []any {
 	if isWhole(text) {
 		return []any{json.Number(text)}
@@ -151,12 +151,12 @@ func KeyParts(text string) []any {
 	return []any{v}
 }
 
-// isWhole reports whether a text is a number of digits alone, which most keys that are JSON are.
+// isWhole reports whether a text is a number of only digits, as most keys are.
 func isWhole(text string) bool {
 	return text != "" && text[0] != '0' && strings.Trim(text, "0123456789") == ""
 }
 
-// readsAsJSON reports whether a text is JSON, or begins as JSON that is no text of letters.
+// readsAsJSON reports whether a text is JSON, or begins like a JSON string or list.
 func readsAsJSON(text string) bool {
 	return strings.HasPrefix(text, `"`) || strings.HasPrefix(text, "[") || json.Valid([]byte(text))
 }

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Answer is a service's, for Translate.
+// Answer is an answer of a service, for Translate and Match.
 type Answer struct {
-	Context context.Context // of what asks about it, which bounds jq
+	Context context.Context // bounds jq
 	Status  int
 	Input   func() map[string]any // what jq sees of it: {status, body}
 }
 
-// Fits reports whether an answer is recognised. jq that fails does not recognise it: conditions are
-// asked of answers of any form.
+// Fits reports whether an answer is recognised. If jq fails, it is not: conditions run on answers of any
+// form.
 func (m Match) Fits(a Answer) bool {
 	text := strconv.Itoa(a.Status)
 	class, isClass := strings.CutSuffix(m.Status, "xx")
@@ -28,7 +28,7 @@ func (m Match) Fits(a Answer) bool {
 	return holds && err == nil
 }
 
-// text is what jq finds in an answer; false if it finds none, or fails.
+// text returns the text that jq finds in an answer; false if it finds none, or fails.
 func (a Answer) text(q *JQ) (string, bool) {
 	found, err := q.First(a.Context, a.Input())
 	text, ok := ScalarText(found)

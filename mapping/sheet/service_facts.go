@@ -12,15 +12,15 @@ import (
 	"frontdesk/mapping"
 )
 
-// User makes a user of what a service answered. username is the one that was asked for. client is
-// what identifies its client, whose number is not known yet where clients are kept. No error shows
-// a value, which may be secret.
+// User makes a user from the answer of a service. username is the requested one. If kept is true, client is
+// the text that identifies the user's client, and u.Client has no number yet. Errors do not show values,
+// which may be secret.
 func (s *Service) User(ctx context.Context, found JSON, username string, kept bool) (u auth.User, client string, err error) {
 	var facts [FactBlocked + 1]mapping.Value
 	whole := map[int]int64{}
 	for i, of := range factFields(kept) {
 		isWide := i == FactID || i == FactClientID
-		if isWide { // wider than an int4, or a text
+		if isWide { // the number may be wider than an int4, or a text
 			of = mapping.Field{Name: of.Name, Type: mapping.Varchar}
 		}
 		if facts[i], _, err = s.Facts[i].Value(ctx, &of, found); err != nil {
@@ -30,7 +30,7 @@ func (s *Service) User(ctx context.Context, found JSON, username string, kept bo
 			continue
 		}
 		text := strings.TrimSpace(facts[i].Text())
-		if facts[i].Kind() == mapping.KindInt { // of a code list, or a constant
+		if facts[i].Kind() == mapping.KindInt { // from a code list, or a constant
 			text = facts[i].String()
 		}
 		if i == FactClientID && kept {
@@ -52,7 +52,7 @@ func (s *Service) User(ctx context.Context, found JSON, username string, kept bo
 		u.Username = username
 	}
 	if u.Client.ID < 1 && client == "" {
-		// The user of no client must not work on the records of any.
+		// A user without a client must not work on the records of any.
 		return u, "", errors.New("accounts: client_id is missing")
 	}
 	return u, client, nil

@@ -16,9 +16,9 @@ import (
 	"frontdesk/mapping"
 )
 
-// Value is what clients see of a field in a record that a service answered. absent tells that
-// the record does not have its place, which is null to clients. The error says what does not fit,
-// and shows at most 40 characters of it.
+// Value returns the value of a field that clients see, from a record of a service. absent reports that
+// the record does not have the place of the field; the value is then null. The error describes a value that
+// does not fit, and shows at most 40 characters of it.
 func (f *ServiceField) Value(ctx context.Context, of *mapping.Field, record JSON) (v mapping.Value, absent bool, err error) {
 	if !f.Constant.IsAbsent() {
 		return f.Constant, false, nil
@@ -53,7 +53,7 @@ func (f *ServiceField) unread(of *mapping.Field, found any, why error) error {
 	return fmt.Errorf("%s: %s has %s: %w", of.Name, f.Read, quoted(found), why)
 }
 
-// readJSON is read of what Read returns, of which a text or a number takes no memory here.
+// readJSON is read for JSON; it allocates no memory for a text or a number.
 func (f *ServiceField) readJSON(of *mapping.Field, found JSON) (mapping.Value, error) {
 	switch {
 	case found.IsNull():
@@ -71,10 +71,10 @@ func (f *ServiceField) readJSON(of *mapping.Field, found JSON) (mapping.Value, e
 
 var errNoValue = errors.New("not a value")
 
-// ErrUnlisted says that a value is in no code list.
+// ErrUnlisted says that a value is not in the code list.
 var ErrUnlisted = errors.New("not in the code list")
 
-// quoted is how an error shows what was found.
+// quoted formats what was found for an error.
 func quoted(found any) string {
 	text, ok := ScalarText(found)
 	if !ok {
@@ -86,7 +86,7 @@ func quoted(found any) string {
 	return strictyaml.Quote(text)
 }
 
-// ScalarText is the text of a text, a number or a bool of JSON; false for anything else.
+// ScalarText returns the text of a string, a number or a bool of JSON; false for anything else.
 func ScalarText(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -131,7 +131,7 @@ func (f *ServiceField) read(of *mapping.Field, found any) (mapping.Value, error)
 	_, isText := found.(string)
 	_, isBool := found.(bool)
 	if (of.Type == mapping.Int4 || of.Type == mapping.Float8) && !isBool {
-		if v, bad := of.Parse(text, nil); bad == nil { // as the interface has it, as most are
+		if v, bad := of.Parse(text, nil); bad == nil { // in the form of the interface, as most are
 			return v, nil
 		}
 	}
@@ -162,7 +162,7 @@ func (f *ServiceField) read(of *mapping.Field, found any) (mapping.Value, error)
 	}
 }
 
-// value is the code as a service has it.
+// value returns the stored code as a JSON value.
 func (c *Code) value() any {
 	switch {
 	case c.Plain && (c.Stored == "true" || c.Stored == "false"):
@@ -174,15 +174,15 @@ func (c *Code) value() any {
 	}
 }
 
-// isSame reports whether a text or number of the sheet is what was found, of which text is the text:
-// XML has texts alone.
+// isSame reports whether a text or number of the sheet equals text, which was found. It compares numbers in
+// texts, too, since XML has only texts.
 func isSame(of, text string) bool {
 	return of == text || of != "" && text != "" && isDigit(of[len(of)-1]) && isDigit(text[len(text)-1]) && sameNumber(of, text)
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// IsNull reports whether what was found means null.
+// IsNull reports whether a value that was found means null.
 func (f *ServiceField) IsNull(found any) bool {
 	text, ok := ScalarText(found)
 	if !ok {
@@ -198,7 +198,7 @@ func (f *ServiceField) IsNull(found any) bool {
 		if _, isText := found.(string); !isText && sameNumber(text, null) {
 			return true
 		}
-		// A date that means null does so whatever time of day follows it.
+		// A date that means null does so with any time of day, too.
 		if rest, is := strings.CutPrefix(text, null); is && len(null) == len("0000-00-00") && null[4] == '-' && (rest[0] == ' ' || rest[0] == 'T') {
 			return true
 		}
@@ -206,7 +206,7 @@ func (f *ServiceField) IsNull(found any) bool {
 	return false
 }
 
-// longestShown is how many characters of a system's value an error shows.
+// longestShown is how many characters of a system's value an error shows at most.
 const longestShown = 40
 
 func readWhole(text string) (v mapping.Value, _ error) {
@@ -235,7 +235,7 @@ func readNumber(of *mapping.Field, text string) (v mapping.Value, _ error) {
 	return v, nil
 }
 
-// readMoment reads a timestamp. What names no zone is in the field's.
+// readMoment reads a timestamp. One without a zone is in the field's zone.
 func (f *ServiceField) readMoment(text string, isNumber bool) (mapping.Value, error) {
 	ms, zoned := int64(0), true
 	switch f.Kind {
@@ -271,8 +271,8 @@ func (f *ServiceField) readMoment(text string, isNumber bool) (mapping.Value, er
 	return mapping.MilliValue(ms), nil
 }
 
-// Stored is what a service has for a value, unless Write makes it. An error is a violation: the
-// service has no such value.
+// Stored converts a value to that of the service, unless Write does. Its error is a violation: the service
+// has no such value.
 func (f *ServiceField) Stored(of *mapping.Field, v mapping.Value) (any, error) {
 	for i := range f.Codes {
 		if f.Codes[i].Shown == v {
@@ -295,9 +295,9 @@ func (f *ServiceField) Stored(of *mapping.Field, v mapping.Value) (any, error) {
 	return stored, nil
 }
 
-// Since is what a service compares with that is asked for what has changed since a moment. Where its
-// clock shows an hour for the second time, that hour is asked for from its first time on: what came
-// after it may show less.
+// Since returns a moment in the form of the service, to ask for what has changed since then. If the
+// service's clock has just been set back, it returns a moment before the repeated hour: later changes may
+// have earlier times.
 func (f *ServiceField) Since(of *mapping.Field, moment time.Time) (any, error) {
 	_, now := moment.In(f.Zone).Zone()
 	if _, before := moment.Add(-time.Hour).In(f.Zone).Zone(); f.Kind == KindDatetime && before > now {
@@ -306,7 +306,7 @@ func (f *ServiceField) Since(of *mapping.Field, moment time.Time) (any, error) {
 	return f.Stored(of, mapping.TimeValue(moment))
 }
 
-// null is what null is written as.
+// null returns what is written for null.
 func (f *ServiceField) null(of *mapping.Field) any {
 	isNumber := of.Type == mapping.Int4 || of.Type == mapping.Float8 || f.Kind == KindEpoch || f.Kind == KindEpochMillis
 	switch {
@@ -336,7 +336,7 @@ func (f *ServiceField) storedMoment(ms int64) any {
 	}
 }
 
-// Shown is a value as jq sees it: as the interface answers it.
+// Shown returns a value as jq sees it, in the form of the interface.
 func Shown(v mapping.Value) any {
 	switch v.Kind() {
 	case mapping.KindInt, mapping.KindDecimal, mapping.KindFloat:

@@ -18,14 +18,14 @@ type Sheet struct {
 	Model        *mapping.Model
 	Source       Source
 	Location     *time.Location
-	Keep         string // file or postgres:// of the gateway's own store; "" where none is given
+	Keep         string // file or postgres:// of the gateway's own store; "" if none is given
 	OwnRules     bool   // the system enforces the business rules itself
 	WithoutRules []string
 	Accounts     Accounts
-	// ClientsKept tells that what identifies a client in the system is a text, for which the
-	// id store has a number: that of KeyRef{Resource: "client", Key: text}.
+	// ClientsKept says that a text identifies a client in the system, for which the id store
+	// has a number: that of KeyRef{Resource: "client", Key: text}.
 	ClientsKept bool
-	Errors      Translator[Failure] // of a database
+	Errors      Translator[Failure] // for a database
 	Resources   map[*mapping.Resource]*Resource
 
 	byName map[string]*Resource
@@ -37,25 +37,25 @@ type Source struct {
 	Service *Service
 }
 
-// Accounts says who may log in: Users, or whom the database, or the service, knows.
+// Accounts says who may log in: Users, or the users of the database or the service.
 type Accounts struct {
 	Users          []User
-	Table, Query   string   // of a database
-	Facts          []Column // of Table or Query, from FactID on; nil for none
+	Table, Query   string   // for a database
+	Facts          []Column // columns of Table or Query, from FactID on; nil for none
 	Hash           []auth.ForeignHash
 	ForgotPassword string
-	// FoldNames tells that the case of a username does not matter to the service.
+	// FoldNames says that the service ignores the case of a username.
 	FoldNames bool
 }
 
-// User is one of a fixed list.
+// User is a user of the fixed list.
 type User struct {
 	auth.User
 	PasswordHash config.Secret
-	ClientKey    string // what identifies the client where Sheet.ClientsKept; Client.ID is 0 then
+	ClientKey    string // the text that identifies the client if Sheet.ClientsKept; Client.ID is 0 then
 }
 
-// Listed is the user of Users with exactly that name; nil for none.
+// Listed returns the user of Users with exactly that name; nil for none.
 func (a *Accounts) Listed(username string) *User {
 	for i := range a.Users {
 		if a.Users[i].Username == username {
@@ -77,7 +77,7 @@ const (
 	FactBlocked
 )
 
-// factFields are the facts as fields. Where clients are kept, a text identifies them.
+// factFields returns the facts as fields. With kept, a text identifies the client.
 func factFields(kept bool) []mapping.Field {
 	all := []mapping.Field{
 		FactID:         {Name: "id", Type: mapping.Int4},
@@ -98,7 +98,7 @@ func factFields(kept bool) []mapping.Field {
 // Resource returns how the system has the resource of that name, or nil.
 func (s *Sheet) Resource(name string) *Resource { return s.byName[name] }
 
-// PathOf is where a sheet says something of a resource.
+// PathOf returns the path in a sheet of a key of a resource.
 func PathOf(r *Resource, keys ...string) string {
 	return strictyaml.Child("resources", append([]string{r.Name}, keys...)...)
 }
@@ -130,40 +130,40 @@ func (s *Sheet) keepsIDs() bool {
 // Resource is how the system has one resource.
 type Resource struct {
 	*mapping.Resource
-	// Table is what is written of a database, Read what is read: a name, or a SELECT in
-	// parentheses. Where is a condition of rows, SQL.
+	// Of a database, Table is written; Read is read: a name, or a SELECT in parentheses. Where
+	// is a condition on rows, in SQL.
 	Table, Read, Where string
 	Key                Key
-	// Through is the reference to the record whose client it is; nil where it is
-	// the record's own, or that of none.
+	// Through is the reference to the record whose client a record has; nil if the record
+	// names its own client, or none.
 	Through      *Field
-	SystemClient string // its value in records of all clients
+	SystemClient string // the value of the client in records of all clients
 	Changes      Changes
-	Operations   map[mapping.Scope]bool // those that there are
+	Operations   map[mapping.Scope]bool // the operations of the resource
 	// Fields are aligned with the model's Resource.Fields.
 	Fields  []Field
-	SQL     *ResourceSQL     // of a database
-	Service *ServiceResource // of a service
+	SQL     *ResourceSQL     // for a database
+	Service *ServiceResource // for a service
 
 	sheet    *Sheet
-	client   string // where each record itself tells its client; "" for nowhere
-	shared   bool   // the resource itself says whose its records are
+	client   string // the place of the client in each record; "" for none
+	shared   bool   // the resource has client or shared of its own
 	compared atomic.Pointer[compared]
 }
 
 // Field is one field.
 type Field struct {
 	*mapping.Field
-	// Target is the resource whose kept IDs the field holds; nil where the value
-	// is the value, or where ReferenceBy tells it per record.
+	// Target is the resource whose kept IDs the field holds; nil if it holds none, or if
+	// ReferenceBy names the resource in each record.
 	Target *Resource
 
 	writable bool
 }
 
-// Complete returns the patch without values that the record already has. Writing them back
-// could change the system, where several codes stand for one value or one value fills several
-// places. If another field names a field's resource, both stay.
+// Complete returns the patch without values that the record already has: writing them back could
+// change the system, if several codes stand for one value or one value fills several places. Of a
+// reference and the field that names its resource, it keeps both or neither.
 func (r *Resource) Complete(before, patch mapping.Record) mapping.Record {
 	patch = before.Changes(patch)
 	for i := range r.Fields {

@@ -7,35 +7,34 @@ import (
 	"frontdesk/mapping"
 )
 
-// ResourceSQL is how a database has a resource, as its sheet says it: what is read and
-// written are columns, or SQL of the vendor's. Params finds the parameters in that SQL.
-// Those that any of it may name, in a create, an update or a delete, are client, the identity
-// of the client, client_name, user, the number of the user, and username. What is read knows
-// client alone.
+// ResourceSQL is how a database has a resource, as its sheet says: it reads and writes columns, or
+// SQL of the vendor. Params finds the parameters in that SQL. In a create, an update or a delete,
+// any SQL may use client (what identifies the client), client_name, user (the number of the user)
+// and username. SQL for reading may use only client.
 type ResourceSQL struct {
-	Client, Version Expr // what tells whose a record is, and its version
-	// Constants are set by every create that frontdesk writes.
+	Client, Version Expr // the client of a record, and its version
+	// Constants are set by every INSERT of frontdesk's own.
 	Constants []Assign
-	// NewKey are the statements that make the key of a new record: the last one answers a row
-	// with the part of the key that nothing else gives. nil unless Key.Generated is sql.
+	// NewKey are the statements that make the key of a new record. The last one returns a row with
+	// the part of the key that comes from nowhere else. nil unless Key.Generated is sql.
 	NewKey []string
-	// Statements are those of create, update and delete, in their order; default stands for
-	// what frontdesk does itself. nil of an operation that the sheet says nothing about.
-	// They know :key, or :key.COLUMN where it has several, and :FIELD, the value of the field
-	// after the write, or :FIELD.COLUMN of a reference to a key of several. A field comes
-	// before another parameter of its name.
+	// Statements are the statements of create, update and delete, in their order; nil if the sheet
+	// has none. OwnStatement stands for the statement of frontdesk's own. They know :key, or
+	// :key.COLUMN for a key of several columns, and :FIELD, the value of the field after the write,
+	// or :FIELD.COLUMN for a reference to a key of several columns. If a field has the name of
+	// another parameter, the field counts.
 	Statements map[mapping.Scope][]string
 	// Fields are aligned with Resource.Fields.
 	Fields []Column
 }
 
-// Expr is the name of a column, or SQL; the zero Expr is neither.
+// Expr is the name of a column, or SQL; the zero Expr means none.
 type Expr struct{ Column, SQL string }
 
-// Assign is a column and the SQL of what is written to it.
+// Assign is a column, and the SQL of the value that is written to it.
 type Assign struct{ Column, SQL string }
 
-// assigns are what is written, by column.
+// assigns are written values by column.
 type assigns []Assign
 
 // UnmarshalYAML implements strictyaml.Unmarshaler.
@@ -48,33 +47,33 @@ func (all *assigns) UnmarshalYAML(n strictyaml.Node) error {
 	return nil
 }
 
-// Conversion is what a system has in place of what clients see.
+// Conversion converts between the values of a system and those that clients see.
 type Conversion struct {
-	Codes []Code // the code list, in its order; of several for one value the first is written
-	// UnknownIsNull tells that a stored code that is not listed is null. Else it cannot be shown.
+	Codes []Code // the code list, in its order; if several stand for one value, the first is written
+	// UnknownIsNull says that a stored code that is not listed means null. Otherwise it is an error.
 	UnknownIsNull bool
-	Kind          Kind           // of a timestamp
-	Zone          *time.Location // of a moment that names none
-	Nulls         []string       // texts and numbers that mean null; the first is what null is written as
-	EmptyIsNull   bool           // an empty text means null; a service is sent one for null
-	Constant      mapping.Value  // of every record; absent where it varies
-	Default       mapping.Value  // of a new record that comes without; absent for none
+	Kind          Kind           // how a timestamp is stored
+	Zone          *time.Location // the zone of a moment without one
+	Nulls         []string       // texts and numbers that mean null; the first is written for null
+	EmptyIsNull   bool           // an empty text means null; a service gets one for null
+	Constant      mapping.Value  // the value of every record; absent if it varies
+	Default       mapping.Value  // the value of a new record that comes without one; absent for none
 }
 
-// Code is a value that is stored for one that clients see.
+// Code is a stored value, and the value that clients see for it.
 type Code struct {
 	Stored string
-	Plain  bool // it is written without quotes, and may be a number, true or false of a service
+	Plain  bool // the sheet has Stored without quotes, so it may be a number, true or false
 	Shown  mapping.Value
 }
 
-// Kind is how a moment is stored; "" as the type in the database says, of a service ISO 8601.
+// Kind is how a moment is stored; "" means by the type of the column, or for a service ISO 8601.
 type Kind string
 
 // The kinds of moments.
 const (
 	KindDate        Kind = "date"
-	KindDatetime    Kind = "datetime"     // of Conversion.Zone
+	KindDatetime    Kind = "datetime"     // in Conversion.Zone
 	KindTimestamp   Kind = "timestamp"    // with its zone
 	KindEpoch       Kind = "epoch"        // seconds since 1970 UTC
 	KindEpochMillis Kind = "epoch_millis" // milliseconds since then

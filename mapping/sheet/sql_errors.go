@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Failure is a database's error, for Translate.
+// Failure is an error of a database, for Translate.
 type Failure struct{ SQLState, Code, Constraint, Message string }
 
 // errors compiles the translations of errors.
@@ -42,7 +42,7 @@ func (l *sqlLoader) errors() {
 	}
 }
 
-// judgeFault judges what recognises an error, and compiles the pattern of its message; nil for none.
+// judgeFault judges when of an error, and compiles the pattern of its message; nil for none.
 func (l *sqlLoader) judgeFault(path string, f faultFile) (message *regexp.Regexp) {
 	at := path + ".when"
 	if f.Message != "" {

@@ -8,7 +8,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// fields are what the sheet says of each field.
+// fields returns what the sheet says about each field.
 func (d *sqlDraft) fields() map[string]fieldSpec {
 	all := map[string]fieldSpec{}
 	for name, f := range d.file.Fields {
@@ -27,7 +27,7 @@ func (d *sqlDraft) array(f *Field) {
 	}
 }
 
-// field compiles where a field is.
+// field compiles the columns of a field.
 func (d *sqlDraft) field(out *Field, n *mapping.FieldNarrowing) {
 	path, s, c := d.fieldAt(out.Name), d.file.Fields[out.Name], d.columns[out.Name]
 	c.ByStatement = d.named[out.Name]
@@ -40,23 +40,23 @@ func (d *sqlDraft) field(out *Field, n *mapping.FieldNarrowing) {
 		}
 	case !s.Readonly:
 		for _, column := range s.Names {
-			if column == d.resource.client { // never another's
+			if column == d.resource.client { // the create sets the client
 				continue
 			}
 			c.Write = append(c.Write, Assign{column, ":value"})
-			if len(s.Names) == 1 { // parts of keys recur
+			if len(s.Names) == 1 { // several references may share a part of a key
 				d.writtenBy(column, out.Name, path)
 			}
 		}
 	}
 	out.writable = !s.Readonly && (len(s.Names) > 0 || len(s.Write) > 0 || c.ByStatement)
 	n.Readonly = n.Readonly || c.Stamp != StampNever
-	if d.refersToKept(out) { // the database has keys, and not the IDs
+	if d.refersToKept(out) { // the database has keys, but not the IDs
 		n.Unfiltered = mapping.OperatorsOf(mapping.AtLeast, mapping.Above, mapping.AtMost, mapping.Below, mapping.Contains)
 	}
 }
 
-// judgeKeys reports keys of a field that do not fit the field, or each other.
+// judgeKeys reports keys of a field that do not fit the field, or exclude each other.
 func (d *sqlDraft) judgeKeys(f *Field) {
 	path, s, fault := d.fieldAt(f.Name), d.file.Fields[f.Name], d.faults(f.Name)
 	isRead := len(s.Names) > 0 || s.Read != ""
@@ -73,7 +73,7 @@ func (d *sqlDraft) judgeKeys(f *Field) {
 	}
 }
 
-// judgePlaces judges what is read, and whether it is all of the key that it refers to.
+// judgePlaces judges the columns that are read. Those of a reference must be the whole key of its target.
 func (d *sqlDraft) judgePlaces(path string, f *Field, s sqlFieldFile) {
 	at := path
 	for _, key := range []string{"column", "read"} {
@@ -107,7 +107,7 @@ func (d *sqlDraft) judgePlaces(path string, f *Field, s sqlFieldFile) {
 	}
 }
 
-// assigned judges what one of the sheet's writes to columns, and returns the parameters in it.
+// assigned judges assignments of the sheet to columns, and returns their parameters.
 func (d *sqlDraft) assigned(path, by string, all assigns, known ...string) (params []string) {
 	for _, a := range all {
 		at := strictyaml.Child(path, a.Column)
@@ -123,10 +123,10 @@ func (d *sqlDraft) assigned(path, by string, all assigns, known ...string) (para
 	return params
 }
 
-// writtenBy notes that a column is written, and reports a second writer.
+// writtenBy records the writer of a column, and reports a second one.
 func (d *sqlDraft) writtenBy(column, by, path string) {
 	if !d.names(mapping.OpCreate) && !d.names(mapping.OpUpdate) {
-		return // nobody writes it
+		return // no operation writes the column
 	}
 	if first, twice := d.writers[column]; twice {
 		d.fail(path, "%s is written by %s already, expected one field for each place: mark one readonly", column, first)

@@ -10,8 +10,9 @@ import (
 	"frontdesk/mapping"
 )
 
-// OwnStatement stands, among statements, for what frontdesk does itself: an INSERT in create. Where
-// another statement there has made the row, OwnUpdate writes the columns of all fields.
+// Among the statements of a sheet, OwnStatement stands for the statement of frontdesk's own, such as an
+// INSERT in create. In a create whose row another statement has made, OwnUpdate writes the columns of all
+// fields.
 const (
 	OwnStatement = "default"
 	OwnUpdate    = "update"
@@ -21,7 +22,7 @@ const (
 type sqlLoader struct {
 	*loader
 	file    sqlSheetFile
-	changes Changes // of resources that do not say so themselves
+	changes Changes // the default for resources
 }
 
 func (l *sqlLoader) words() words {
@@ -49,7 +50,7 @@ func (l *sqlLoader) source() bool {
 	return true
 }
 
-// dsn is where the database is, as the sheet or a file has it.
+// dsn returns the DSN in the sheet or in the file that it names.
 func (l *sqlLoader) dsn(f *SQL) config.Secret {
 	switch {
 	case f.DSN != "" && f.DSNFile != "":
@@ -68,7 +69,7 @@ func (l *sqlLoader) accounts() (*usersFile, []choice) {
 	return &f.usersFile, []choice{{"table", f.Table != ""}, {"query", f.Query != ""}}
 }
 
-// found compiles how users are found.
+// found compiles the table or query that finds users.
 func (l *sqlLoader) found() {
 	f, a := &l.file.Accounts, &l.sheet.Accounts
 	a.Table, a.Query = f.Table, f.Query
@@ -100,7 +101,8 @@ func (l *sqlLoader) hashes(files []hashFile) {
 	}
 }
 
-// fact compiles where a fact of a user is. A table is searched by the name; a query has :username.
+// fact compiles the place of a fact of a user. With a table the username is required, since it is searched by
+// that; a query has :username.
 func (l *sqlLoader) fact(i int, f sqlFactFile, of *mapping.Field) (c Column) {
 	const at = "accounts.columns"
 	isNeeded := i == FactPassword || i == FactClientID || i == FactUsername && l.file.Accounts.Table != ""
@@ -115,11 +117,11 @@ func (l *sqlLoader) fact(i int, f sqlFactFile, of *mapping.Field) (c Column) {
 	return c
 }
 
-// statementParams are those of all SQL that is run for a client's request.
+// statementParams are the parameters of all SQL that runs for a client's request.
 var statementParams = []string{"client", "client_name", "user", "username"}
 
-// judgeSQL reports SQL that is given and says nothing, and parameters that are not known there or
-// stand in quotes. It returns the parameters.
+// judgeSQL reports empty SQL, unknown parameters, and known ones in quotes. It returns the names of the
+// parameters.
 func (l *sqlLoader) judgeSQL(path, text string, known ...string) (names []string) {
 	if strings.TrimSpace(text) == "" && l.doc.Has(path) {
 		l.fail(path, "found an empty text, expected SQL")
@@ -146,7 +148,7 @@ func (l *sqlLoader) judgeSQL(path, text string, known ...string) (names []string
 	return names
 }
 
-// isPlace checks the name of a column for faults in any system.
+// isPlace reports whether the name of a column is well-formed, and fails if it is not.
 func (l *sqlLoader) isPlace(path, name string) bool {
 	is := name != "" && strings.TrimSpace(name) == name && !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' })
 	if !is {

@@ -15,15 +15,15 @@ type Param struct {
 	Name     string
 }
 
-// Params returns the parameters in SQL, in their order. None is within quotes or a comment, and
-// none is a cast (::name). Quotes and comments are those of any engine: a # before > or - is an
-// operator of PostgreSQL and no comment. A backslash does not keep quotes open.
+// Params returns the parameters in SQL, in their order. It skips quoted text, comments, and casts
+// (::name). It knows the quotes and comments of every engine; a # before > or - is an operator of
+// PostgreSQL and no comment. A backslash does not escape a quote.
 func Params(sql string) []Param {
 	params, _ := scanParams(sql)
 	return params
 }
 
-// of is the name without its part.
+// of returns the name without its part.
 func (p Param) of() string {
 	name, _, _ := strings.Cut(p.Name, ".")
 	return name
@@ -40,7 +40,7 @@ func FindParameter(sql, name string) int {
 	return -1
 }
 
-// scanParams are Params, and what is like a parameter but stands within quotes.
+// scanParams returns Params, and what looks like a parameter but is within quotes.
 func scanParams(sql string) (params, quoted []Param) {
 	for i := 0; i < len(sql); {
 		end, isText := opaque(sql, i)
@@ -63,7 +63,7 @@ func scanParams(sql string) (params, quoted []Param) {
 	return params, quoted
 }
 
-// dollarQuote is what PostgreSQL has around a text that needs no other quotes.
+// dollarQuote matches the delimiter of a dollar-quoted text of PostgreSQL.
 var dollarQuote = regexp.MustCompile(`^\$([A-Za-z_][A-Za-z0-9_]*)?\$`)
 
 // opaque returns the end of what begins at i if it is quoted or a comment, else i.
@@ -79,7 +79,7 @@ func opaque(sql string, i int) (end int, isText bool) {
 	switch c := rest[0]; {
 	case c == '\'' || c == '"' || c == '`':
 		return until(1, rest[:1]), true
-	case c == '[' && !afterWord: // else it is of an array: ARRAY[:client]
+	case c == '[' && !afterWord: // after a word it belongs to an array: ARRAY[:client]
 		return until(1, "]"), true
 	case c == '$' && !afterWord:
 		if mark := dollarQuote.FindString(rest); mark != "" {

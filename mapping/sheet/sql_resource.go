@@ -16,7 +16,7 @@ type sqlDraft struct {
 	out     *ResourceSQL
 	columns map[string]*Column // by field
 	named   map[string]bool    // fields that statements of create or update name
-	writers map[string]string  // what writes a column
+	writers map[string]string  // by column, the field that writes it
 }
 
 func (l *sqlLoader) resource(d *draft) own {
@@ -32,7 +32,7 @@ func (l *sqlLoader) resource(d *draft) own {
 	return s
 }
 
-// key compiles what identifies a record, whose it is, and what is read.
+// key compiles the key, client and version of records, and the tables.
 func (d *sqlDraft) key() {
 	r, f := d.resource, d.file
 	r.Table, r.Read, r.Where = f.Table, f.Read, f.Where
@@ -76,7 +76,7 @@ func (d *sqlDraft) key() {
 	d.assigned(d.at("constants"), "constants", f.Constants, statementParams...)
 }
 
-// item is the path of an item of a list, or that of the only one, which needs no list.
+// item returns the path of an item of a list, or that of a single item without a list.
 func (d *sqlDraft) item(path string, i int) string {
 	if one := item(path, i); d.doc.Has(one) {
 		return one
@@ -84,24 +84,24 @@ func (d *sqlDraft) item(path string, i int) string {
 	return path
 }
 
-// isOwn reports whether frontdesk itself writes in an operation that there is: no statements of the
-// vendor's do all of it.
+// isOwn reports whether the resource has an operation for which frontdesk runs a statement of its own,
+// because the statements of the sheet do not do all of it.
 func (d *sqlDraft) isOwn(op mapping.Scope) bool {
 	statements := d.statements(op)
 	return d.has(op) && (len(statements) == 0 || slices.ContainsFunc(statements, func(text string) bool { return isOwn(op, text) }))
 }
 
-// isOwn reports whether a statement stands for what frontdesk does itself.
+// isOwn reports whether a statement of the sheet stands for one of frontdesk's own.
 func isOwn(op mapping.Scope, statement string) bool {
 	return statement == OwnStatement || statement == OwnUpdate && op == mapping.OpCreate
 }
 
-// statements are those that the sheet has for an operation.
+// statements returns the statements that the sheet has for an operation.
 func (d *sqlDraft) statements(op mapping.Scope) names {
 	return map[mapping.Scope]names{mapping.OpCreate: d.file.Create, mapping.OpUpdate: d.file.Update, mapping.OpDelete: d.file.Delete}[op]
 }
 
-// operations compiles the operations that there are, and what is run for them.
+// operations compiles the operations and their statements.
 func (d *sqlDraft) operations() {
 	lacking := ""
 	for _, name := range operationNames {
@@ -137,7 +137,7 @@ func (d *sqlDraft) operations() {
 	d.changes()
 }
 
-// below are the names of parts.
+// below returns the names of parts.
 func below(name string, parts []string) (all []string) {
 	for _, part := range parts {
 		all = append(all, name+"."+part)
@@ -145,7 +145,7 @@ func below(name string, parts []string) (all []string) {
 	return all
 }
 
-// judgeStatements compiles what is run for an operation.
+// judgeStatements judges and compiles the statements of an operation.
 func (d *sqlDraft) judgeStatements(op mapping.Scope, keys, known []string) {
 	given, path := d.statements(op), d.at(string(op))
 	if len(given) == 0 {
@@ -154,7 +154,7 @@ func (d *sqlDraft) judgeStatements(op mapping.Scope, keys, known []string) {
 	if !d.has(op) {
 		d.fail(path, "%s is not among operations, expected it there", op)
 	}
-	isKeyed := op != mapping.OpCreate || d.resource.Key.Generated != "identity" || !slices.Contains(given, OwnStatement) // else the database makes it on the way
+	isKeyed := op != mapping.OpCreate || d.resource.Key.Generated != "identity" || !slices.Contains(given, OwnStatement) // an identity exists only after the INSERT
 	for i, statement := range given {
 		at := d.item(path, i)
 		switch {
@@ -172,9 +172,9 @@ func (d *sqlDraft) judgeStatements(op mapping.Scope, keys, known []string) {
 	d.out.Statements[op] = given
 }
 
-// related finds references to the record on the same row, such as the contact of an address
-// that is stored in the contact's columns. They do not count as use of that record, and are
-// made and removed with it.
+// related sets SameRow of references to a record in the same row, such as the contact of an address
+// that is stored in the contact's columns. Such a record does not count as use of the other, and is
+// created and deleted with it.
 func (l *sqlLoader) related() {
 	for _, of := range l.drafts {
 		d := of.own.(*sqlDraft)
@@ -194,7 +194,7 @@ func (l *sqlLoader) related() {
 	}
 }
 
-// unfit is why a reference cannot tell whose a record is.
+// unfit returns why a reference cannot identify the client of a record; "" if it can.
 func (d *sqlDraft) unfit(through *Field, target *draft) string {
 	c, name := d.columns[through.Name], through.Name
 	switch {
@@ -212,7 +212,7 @@ func (d *sqlDraft) unfit(through *Field, target *draft) string {
 	return ""
 }
 
-// bind moves the columns onto the narrowed model.
+// bind assigns the columns to the fields of the narrowed model.
 func (d *sqlDraft) bind() {
 	for _, f := range d.mapped {
 		if c := d.columns[f.Name]; f.writable && c.Default.IsAbsent() && len(c.Nulls) > 0 {
@@ -231,7 +231,7 @@ func (d *sqlDraft) judge() {
 	}
 }
 
-// judgeNewKey requires that every part of a new row's key is given or made.
+// judgeNewKey requires that every part of a new row's key is supplied or generated.
 func (d *sqlDraft) judgeNewKey() {
 	made := map[string]int{"supplied": 0, "max+1": 1, generatedBySQL: 1}
 	most, isOurs := made[d.resource.Key.Generated]
@@ -240,7 +240,7 @@ func (d *sqlDraft) judgeNewKey() {
 	}
 	var missing []string
 	for _, place := range d.resource.Key.Places {
-		if place != d.resource.client && !d.gives(place) { // what SQL of constants gives, the database alone knows
+		if place != d.resource.client && !d.gives(place) { // constants do not count, since only the database knows their values
 			missing = append(missing, place)
 		}
 	}
@@ -250,7 +250,7 @@ func (d *sqlDraft) judgeNewKey() {
 	}
 }
 
-// gives reports whether a field is written to a column on every create.
+// gives reports whether every create writes a field to a column.
 func (d *sqlDraft) gives(place string) bool {
 	for i, f := range mapping.Each(d.resource.Resource.Fields) {
 		c := d.out.Fields[i]
@@ -262,8 +262,8 @@ func (d *sqlDraft) gives(place string) bool {
 	return false
 }
 
-// judgeLost requires that what clients may send is written: what an operation leaves out would
-// be confirmed to the client, and lost.
+// judgeLost requires that every field that clients may send is written: a field that an operation
+// left out would be confirmed to the client, and lost.
 func (d *sqlDraft) judgeLost(op mapping.Scope) {
 	named := map[string]bool{}
 	for _, statement := range d.statements(op) {

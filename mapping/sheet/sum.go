@@ -8,17 +8,17 @@ import (
 	"frontdesk/mapping"
 )
 
-// Sum is a sum of 63 bits over a text, the same over restarts: a version that is no number.
+// Sum returns a checksum of 63 bits of a text, for versions that are no numbers. It is stable over restarts.
 func Sum(text string) int64 {
-	dst := append(make([]byte, 0, 64), 5) // that of a text among the kinds of before
+	dst := append(make([]byte, 0, 64), 5) // the kind of a text in an earlier format, so that sums stay the same
 	dst = binary.LittleEndian.AppendUint64(dst, 0)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(len(text)))
 	return int64(xxhash.Sum64(append(dst, text...)) >> 1)
 }
 
-// Tag is the tag of a record: a sum of 63 bits over its version, its values and the elements
-// of its arrays. A version in whole seconds can stay the same within a second, and that of an
-// order may not change with its lines.
+// Tag returns the Tag of a record: a checksum of 63 bits of its version, its values and the elements
+// of its arrays. The version alone is not enough: one in whole seconds can stay the same within a
+// second, and that of an order may not change with its lines.
 func Tag(rec mapping.Record, elements []mapping.Record) int64 {
 	var room [2048]byte
 	dst := appendTagged(room[:0], rec)
@@ -41,10 +41,10 @@ func appendTagged(dst []byte, rec mapping.Record) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(rec.Version))
 	for i, v := range rec.Values {
 		if rec.Resource.Fields[i].Type == mapping.Array {
-			continue // there or not, as they were asked for
+			continue // arrays are present only if they were requested
 		}
 		head := len(dst)
-		dst = binary.LittleEndian.AppendUint64(dst, 0) // the length, which is known after the text
+		dst = binary.LittleEndian.AppendUint64(dst, 0) // the length, filled in below
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(v.Kind()))
 		from := len(dst)
 		if text := v.Text(); text != "" {
