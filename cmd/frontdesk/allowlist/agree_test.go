@@ -263,7 +263,7 @@ func (a *agreement) explain(method, target string, body []byte, key *Key) gatewa
 	asked, err := a.lists.Request(method + " " + typed)
 	if err != nil { // no command line says this
 		a.outcomes["not typed"]++
-		asked = Asked{Hypothetical: gateway.Hypothetical{Method: method, Target: target}}
+		asked = Request{Hypothetical: gateway.Hypothetical{Method: method, Target: target}}
 	}
 	asked.Body = append([]byte{}, body...)
 	asked.Key, asked.At = key.auth, time.Now()

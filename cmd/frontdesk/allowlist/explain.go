@@ -12,23 +12,23 @@ import (
 	"frontdesk/gateway"
 )
 
-// Asked is a request to explain.
-type Asked struct {
+// Request is a request to explain.
+type Request struct {
 	gateway.Hypothetical
 	hint string // how its path was read
 }
 
 // Request reads a request as a person types it, or copies it from a log: a method, and a
 // path below the base path or with it, or an absolute URL.
-func (l *Lists) Request(text string) (Asked, error) {
+func (l *Lists) Request(text string) (Request, error) {
 	words := strings.Fields(text)
 	if n := len(words); n == 3 && strings.HasPrefix(words[2], "HTTP/") { // pasted from a log
 		words = words[:2]
 	}
 	if len(words) != 2 || !strings.HasPrefix(words[1], "/") && !strings.Contains(words[1], "://") {
-		return Asked{}, desk.Misused("expected a method and a path that begins with /, such as 'DELETE /order/5?x=1'")
+		return Request{}, desk.Misused("expected a method and a path that begins with /, such as 'DELETE /order/5?x=1'")
 	}
-	a := Asked{Hypothetical: gateway.Hypothetical{Method: words[0], Target: words[1]}}
+	a := Request{Hypothetical: gateway.Hypothetical{Method: words[0], Target: words[1]}}
 	switch base := l.config.Server.BasePath; {
 	case a.Target[0] != '/' || base == "":
 	case isBelow(a.Target, base): // "Invalid endpoint" in an answer names a path without the base path
@@ -55,7 +55,7 @@ func (r *explained) say(name, format string, args ...any) {
 }
 
 // Explain returns how a request of an api_key would be decided.
-func (l *Lists) Explain(key *Key, a Asked) string {
+func (l *Lists) Explain(key *Key, a Request) string {
 	if !desk.HasEnded(*key.Key, a.At) {
 		a.Key = key.auth
 	}
@@ -91,7 +91,7 @@ func (l *Lists) Explain(key *Key, a Asked) string {
 }
 
 // explainOperation explains which entries of an allowlist decide about a request for an operation.
-func (l *Lists) explainOperation(r *explained, key *Key, a Asked, e gateway.Explanation) {
+func (l *Lists) explainOperation(r *explained, key *Key, a Request, e gateway.Explanation) {
 	r.say("operation", "%s %s", terminal.Safe(a.Method), e.Operation.Template)
 	if len(e.Params) > 0 {
 		r.say("query", "%s", strings.Join(e.Params, ", "))
