@@ -16,7 +16,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// Callbacks are what operations need whose work takes longer than a client waits.
+// Callbacks are the parts for operations whose work takes longer than a client waits.
 type Callbacks struct {
 	Orchestrator *webhook.Orchestrator
 	Links        *webhook.Links
@@ -49,7 +49,7 @@ const webhookURL = "webhook_url"
 // seconds.
 const callbackRetry = 5
 
-// roomRetry is when a client may ask again whose results use up its share of the space.
+// roomRetry is when a client whose results use up its share of the space may ask again.
 const roomRetry = time.Minute
 
 // callbackRoutes adds the endpoints of the Events chapter.

@@ -27,7 +27,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// LiveEnvironment is the environment whose records are real; any other is for trying.
+// LiveEnvironment is the environment whose records are real; any other is for tests.
 const LiveEnvironment = "production"
 
 // Options are what a Gateway is made of. All fields are required unless their comment

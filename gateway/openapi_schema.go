@@ -211,8 +211,8 @@ func (d *describer) answered(f *mapping.Field) *openapi.Schema {
 	return s
 }
 
-// flags are fields of every record that are never null, everywhere those whose filters lists
-// share.
+// flags are the fields of every record that are never null; everywhere are those whose filters
+// all lists share.
 var (
 	flags      = []string{"is_system", "is_blocked", "is_archived"}
 	everywhere = append([]string{"id", "created_at", "modified_at"}, flags...)

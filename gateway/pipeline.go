@@ -85,7 +85,7 @@ func (x *Exchange) noteEnded(err error) {
 	x.ended(ended)
 }
 
-// ended notes whose session it was that has ended, and why.
+// ended notes the api_key, the client and the cause of a session that has ended.
 func (x *Exchange) ended(was *auth.Ended) {
 	x.keyName, x.client, x.why = was.KeyName, was.Client, was.Why
 }

@@ -24,8 +24,8 @@ const (
 	keptName     = 100 // bytes of the name of a field
 )
 
-// refusals are the last requests of each caller that were refused. They are there for those
-// who write a client: names and reasons, and no values.
+// refusals are the last requests of each caller that were refused, for the developers of its
+// client: they hold names and reasons, and no values.
 type refusals struct {
 	mu sync.Mutex
 	of *simplelru.LRU[refusedCaller, *ring.Ring] // each at the place of the next refusal; nil before the first one

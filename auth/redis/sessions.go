@@ -95,7 +95,7 @@ func (s *Sessions) Put(ctx context.Context, put *auth.Session) error {
 	defer cancel()
 	name, tokens, b := sessionName(put.Token), tokensName(put.User.Username), s.client.B
 	for _, step := range []func() rueidis.Completed{
-		// A user who logs in time and again would have ever more tokens otherwise.
+		// Otherwise the tokens of a user who logs in often would pile up.
 		func() rueidis.Completed {
 			return b().Zremrangebyscore().Key(tokens).Min("-inf").Max(strconv.FormatInt(now.UnixMilli(), 10)).Build()
 		},

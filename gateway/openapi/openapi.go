@@ -155,7 +155,7 @@ type Example struct {
 	Value any `json:"value,omitzero"`
 }
 
-// SecurityScheme is how a request proves whose it is.
+// SecurityScheme is a way of authentication.
 type SecurityScheme struct {
 	Type        string `json:"type"`
 	Name        string `json:"name"`

@@ -96,13 +96,13 @@ func (s site) guide() (template.HTML, []chapter) {
 	must(md.Renderer().Render(&b, source, tree))
 	page := strings.NewReplacer("<pre><code", `<pre tabindex="0"><code`, "<table>", `<div class="wide" tabindex="0" role="group" aria-label="Table"><table>`, "</table>", "</table></div>").Replace(b.String())
 	page = foreignLink.ReplaceAllString(page, "$1")
-	return template.HTML(page), chapters // our own documentation, whose HTML goldmark leaves out
+	return template.HTML(page), chapters // safe: our own documentation, and goldmark omits raw HTML
 }
 
 // foreignLink leads out of the page: to files of the source, or to other hosts.
 var foreignLink = regexp.MustCompile(`(?s)<a href="[^#"][^"]*">(.*?)</a>`)
 
-// heading takes the number from a heading, whose id keeps it, and returns its chapter.
+// heading removes the number from the text of a heading, not from its id, and returns its chapter.
 func heading(h *ast.Heading, source []byte) []chapter {
 	if first, ok := h.FirstChild().(*ast.Text); ok {
 		if n := numbered.FindIndex(first.Segment.Value(source)); n != nil {

@@ -27,7 +27,7 @@ import (
 //go:embed assets snippets pages
 var embedded embed.FS
 
-// Options say whose interface the pages are of.
+// Options describe the interface that the pages are for.
 type Options struct {
 	BasePath   string        // the path that the pages are served under: /webservice_v2
 	BaseURL    string        // the base address as clients reach it

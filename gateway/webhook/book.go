@@ -13,11 +13,11 @@ import (
 // not be in it: it is added, too. So until the next sum the book may count too much, but
 // never too little.
 type book struct {
-	mu    sync.Mutex
-	all   []Taken
-	good  time.Time       // how long all is used; zero where there was no sum yet
-	under map[*write]bool // writes under way
-	since map[*write]bool // writes that the sum being made may miss: under way when it began, or begun later; nil while none is made
+	mu         sync.Mutex
+	all        []Taken
+	validUntil time.Time       // until when all is used; zero where there was no sum yet
+	pending    map[*write]bool // writes under way
+	unsummed   map[*write]bool // writes that the sum being made may miss: under way when it began, or begun later; nil while none is made
 }
 
 // write is a write that changes what a job takes of the space.
@@ -30,22 +30,22 @@ func (b *book) known() []Taken {
 	return slices.Clone(b.all)
 }
 
-func (b *book) goodUntil() time.Time {
+func (b *book) expiry() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.good
+	return b.validUntil
 }
 
 // begin counts what a job will take after a write, in addition to what it took before.
 // The caller holds mu.
 func (b *book) begin(from, to Taken) *write {
 	w := &write{from, to}
-	if b.under == nil {
-		b.under = map[*write]bool{}
+	if b.pending == nil {
+		b.pending = map[*write]bool{}
 	}
-	b.under[w] = true
-	if b.since != nil {
-		b.since[w] = true
+	b.pending[w] = true
+	if b.unsummed != nil {
+		b.unsummed[w] = true
 	}
 	b.add(to, 1)
 	return w
@@ -71,12 +71,12 @@ func (b *book) end(w *write, done bool) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.under, w)
+	delete(b.pending, w)
 	if done {
 		b.add(w.from, -1)
 		return
 	}
-	delete(b.since, w)
+	delete(b.unsummed, w)
 	b.add(w.to, -1)
 }
 
@@ -84,22 +84,22 @@ func (b *book) end(w *write, done bool) {
 func (b *book) beginSum() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.since = map[*write]bool{}
-	maps.Copy(b.since, b.under)
+	b.unsummed = map[*write]bool{}
+	maps.Copy(b.unsummed, b.pending)
 }
 
-// endSum keeps the sum, which is used until good.
-func (b *book) endSum(all []Taken, good time.Time, err error) {
+// endSum keeps the sum, which is used until validUntil.
+func (b *book) endSum(all []Taken, validUntil time.Time, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err == nil {
-		b.all, b.good = slices.Clone(all), good
-		for w := range b.since {
+		b.all, b.validUntil = slices.Clone(all), validUntil
+		for w := range b.unsummed {
 			b.add(w.to, 1)
 			w.from = Taken{} // the sum may have the new state instead
 		}
 	}
-	b.since = nil
+	b.unsummed = nil
 }
 
 // add adds what a job takes, so many times.

@@ -153,10 +153,10 @@ func (o *Orchestrator) Room(ctx context.Context) (Room, error) {
 // sum updates the book if it is old. While one caller does so, others use the old sum,
 // unless there is none.
 func (o *Orchestrator) sum(ctx context.Context) error {
-	switch good := o.book.goodUntil(); {
-	case o.Clock().Before(good):
+	switch expiry := o.book.expiry(); {
+	case o.Clock().Before(expiry):
 		return nil
-	case good.IsZero():
+	case expiry.IsZero():
 		select {
 		case o.summing <- struct{}{}:
 		case <-ctx.Done():
@@ -171,7 +171,7 @@ func (o *Orchestrator) sum(ctx context.Context) error {
 	}
 	defer func() { <-o.summing }()
 	begun := o.Clock()
-	if begun.Before(o.book.goodUntil()) { // another caller has updated it meanwhile
+	if begun.Before(o.book.expiry()) { // another caller has updated it meanwhile
 		return nil
 	}
 	o.book.beginSum()

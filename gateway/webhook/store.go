@@ -63,7 +63,7 @@ type Store interface {
 // Filter narrows a list of jobs. The zero Filter is every job.
 type Filter struct {
 	State    State     // "" for all
-	Failing  bool      // only those whose receiver did not take the last call, given up or not
+	Failing  bool      // only those whose last call failed, also if no further one is due
 	Client   string    // name; "" for all
 	Key      string    // name of the api_key; "" for all
 	Receiver string    // host, with its port or without; "" for all
