@@ -61,7 +61,7 @@ func (w *world) happened(from, until time.Time, what ...string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.ContainsFunc(w.troubled, func(s span) bool {
-		return s.until.After(from) && s.from.Before(until) && slices.ContainsFunc(what, func(prefix string) bool { return strings.HasPrefix(s.what, prefix) })
+		return (s.until.IsZero() || s.until.After(from)) && s.from.Before(until) && slices.ContainsFunc(what, func(prefix string) bool { return strings.HasPrefix(s.what, prefix) })
 	})
 }
 
