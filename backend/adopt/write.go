@@ -176,11 +176,11 @@ func (d *drafter) writeFields(b *strings.Builder, m *match) {
 			fmt.Fprintf(b, "      %s: %s%s\n", f.Name, of.value(d.ofService), note)
 		case f.Required && !f.Primary:
 			some = true
-			said := "nothing is called like it"
+			evidence := "nothing is called like it"
 			if of != nil {
-				said = of.value(d.ofService) + ": " + why + m.table.evidence(of.from)
+				evidence = of.value(d.ofService) + ": " + why + m.table.evidence(of.from)
 			}
-			fmt.Fprintf(b, "      %s: {absent: true} # TODO %s\n", f.Name, comment(said))
+			fmt.Fprintf(b, "      %s: {absent: true} # TODO %s\n", f.Name, comment(evidence))
 		case of != nil:
 			fmt.Fprintf(b, "      # %s: %s # TODO %s%s\n", f.Name, comment(of.value(d.ofService)), comment(why), m.table.evidence(of.from))
 		case !f.Primary && f.Type != mapping.Array && f.Name != "is_system":

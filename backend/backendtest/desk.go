@@ -67,7 +67,7 @@ func (d *Desk) bring(t *T, scope mapping.Scope, reason mapping.Reason) error {
 		return ErrNoWay
 	}
 	t.c = d.rows[i]
-	err := t.tell()
+	err := t.outcome()
 	if err == nil && len(t.refusals) == 0 {
 		err = fmt.Errorf("%w: the row is asked of other operations", ErrNoWay)
 	}
@@ -82,7 +82,7 @@ func (d *Desk) Right(method, path string) (right Request, err error) {
 		right = Request{Method: r.method, Path: strings.TrimSuffix(r.path+"?"+r.query, "?"), Token: r.token, Body: r.text()}
 		t.asserted++
 	}
-	err = t.tell()
+	err = t.outcome()
 	return right, err
 }
 
@@ -92,8 +92,8 @@ func (d *Desk) about(method, path string) *T {
 	return t
 }
 
-// tell runs the case, and tells how it ended.
-func (t *T) tell() error {
+// outcome runs the case, and returns how it ended.
+func (t *T) outcome() error {
 	switch o := t.run(); o.status {
 	case Passed:
 		return nil

@@ -80,16 +80,16 @@ func limitCases() []Case {
 
 // keepsUnicode writes every field of free text in letters of several scripts.
 func keepsUnicode(t *T) {
-	sent, asked := t.full(t.resource), false
+	sent, tested := t.full(t.resource), false
 	for _, f := range t.resource.Fields {
 		value, ok := sent[f.Name].(string)
 		if ok && f.Required && !f.Unique && f.Length >= 20 && f.Validation == "" && f.Datatype == "varchar" && f.Name != "value" {
 			value = t.unique(5) + " Zoë 𝄞"
 			sent[f.Name] = value
 		}
-		asked = asked || !keeps(asciiText, value) || t.alphabet(t.resource, f) != unicodeText
+		tested = tested || !keeps(asciiText, value) || t.alphabet(t.resource, f) != unicodeText
 	}
-	if !asked {
+	if !tested {
 		t.impossible("no free text")
 	}
 	t.create(t.resource, sent)
@@ -108,17 +108,17 @@ func (t *T) keepsAll(datatype string) {
 	sent := t.full(t.resource)
 	got := t.get(t.resource, t.create(t.resource, sent)).data()
 	var less []string
-	asked := false
+	tested := false
 	for _, f := range t.resource.Fields {
 		if f.Datatype != datatype || sent[f.Name] == nil {
 			continue
 		}
-		asked = true
+		tested = true
 		if want := asAnswered(f, sent[f.Name]); text(want) != text(got[f.Name]) {
 			less = append(less, fmt.Sprintf("%s: %s for %s", f.Name, text(got[f.Name]), text(want)))
 		}
 	}
-	if !asked {
+	if !tested {
 		t.impossible("no %s that can be written", datatype)
 	}
 	t.check(len(less) == 0, "fields that keep less", "all as they were sent", strings.Join(less, ", "))

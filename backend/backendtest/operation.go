@@ -70,15 +70,15 @@ func (t *T) operations(at string) (all []*operation) {
 	return all
 }
 
-// besideRecords are the endpoints below those of resources.
-var besideRecords = []string{"bulk", "checkaddress", "info", "publishstart", "publishstop"}
+// subEndpoints are the endpoints below those of resources that are not records.
+var subEndpoints = []string{"bulk", "checkaddress", "info", "publishstart", "publishstop"}
 
 // operationOf is the operation that a request is for.
 func (t *T) operationOf(method, path string) *operation {
 	path, query, _ := strings.Cut(path, "?")
 	above := path[:strings.LastIndexByte(path, '/')]
 	switch {
-	case slices.Contains(besideRecords, path[len(above)+1:]):
+	case slices.Contains(subEndpoints, path[len(above)+1:]):
 	case above == "/model":
 		path = above + "/{name}"
 	case above != "" && t.known(above[1:]) != nil:

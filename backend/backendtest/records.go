@@ -146,7 +146,7 @@ func (t *T) reference(name string) int {
 // systemRecord is the id of a system record, 0 where there is none; of
 // countries it is the Netherlands.
 func (t *T) systemRecord(r *Resource) int {
-	if id, asked := t.system[r.Name]; asked {
+	if id, known := t.system[r.Name]; known {
 		return id
 	}
 	t.system[r.Name] = 0

@@ -12,7 +12,7 @@ func copiesCases() []Case {
 	return []Case{
 		rule("bulk.each", "POST and PUT of /<resource>/bulk do each record by itself, in order, and say of each what a request for it alone would be answered",
 			"A record that is refused must leave the others as they are.", bulkEach, anyCreate),
-		rule("changes.told", "GET /changes tells what was created, updated and deleted after a cursor", "Note each change in its own transaction.", changesTold),
+		rule("changes.told", "GET /changes tells what was created, updated and deleted after a cursor", "Note each change in its own transaction.", changesReported),
 		rule("changes.digest", "GET /changes/digest counts the records of a resource, and its sums change with them", "Sum up what lists show.", digestCounts),
 	}
 }
@@ -55,8 +55,8 @@ func bulkEach(t *T) {
 	t.equal("the statuses", []int{200, 404, 200}, statuses)
 }
 
-// toldResource is a resource whose changes are told, and whose records can be made.
-func (t *T) toldResource(path string) *Resource {
+// resourceWithChanges is a resource whose changes are reported, and whose records can be made.
+func (t *T) resourceWithChanges(path string) *Resource {
 	if !t.can("GET", path) {
 		t.impossible("there is no GET %s", path)
 	}
@@ -69,12 +69,12 @@ func (t *T) toldResource(path string) *Resource {
 	return nil
 }
 
-// tellsWithin is how long /changes may take to have a change: it waits for the end of other
+// changesTimeout is how long /changes may take to report a change: it waits for the end of other
 // transactions.
-const tellsWithin = 10 * time.Second
+const changesTimeout = 10 * time.Second
 
-func changesTold(t *T) {
-	r := t.toldResource("/changes")
+func changesReported(t *T) {
+	r := t.resourceWithChanges("/changes")
 	type change struct {
 		Resource, Kind string
 		ID             int
@@ -85,21 +85,21 @@ func changesTold(t *T) {
 	}
 	t.read(t.call("GET", "/changes", ""), &page)
 	id := t.create(r, nil)
-	told := func(kind string) {
+	reported := func(kind string) {
 		after := "/changes?resource=" + r.Name + "&after=" + page.Cursor
 		page.Data = nil
-		for since := time.Now(); len(page.Data) == 0 && time.Since(since) < tellsWithin; time.Sleep(100 * time.Millisecond) {
+		for since := time.Now(); len(page.Data) == 0 && time.Since(since) < changesTimeout; time.Sleep(100 * time.Millisecond) {
 			t.read(t.call("GET", after, ""), &page)
 		}
 		t.check(slices.Contains(page.Data, change{r.Name, kind, id}), "the changes", kind+" of "+r.Name+" "+status(id), text(page.Data))
 	}
-	told("created")
+	reported("created")
 	t.ok(t.call("DELETE", path(r, id), ""))
-	told("deleted")
+	reported("deleted")
 }
 
 func digestCounts(t *T) {
-	r := t.toldResource("/changes/digest")
+	r := t.resourceWithChanges("/changes/digest")
 	sums := func() (count int, all string) {
 		var body struct {
 			Data []struct {

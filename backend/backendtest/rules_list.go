@@ -66,17 +66,17 @@ func (t *T) scope() (path string, least int) {
 		return t.listOf(t.resource, t.found(t.resource)), 1
 	}
 	rec := t.get(t.resource, t.fresh()).data()
-	t.beside(rec, 2)
+	t.addToList(rec, 2)
 	path = t.listOf(t.resource, rec)
-	if at, kept := rec["modified_at"].(string); kept && t.tellsSince(path) {
+	if at, kept := rec["modified_at"].(string); kept && t.takesSince(path) {
 		path += "&modified_since=" + url.QueryEscape(at)
 	}
 	return path, 3
 }
 
-// tellsSince reports whether a list takes modified_since. One that does not refuses
-// it, as it would any parameter that it does not have.
-func (t *T) tellsSince(path string) bool {
+// takesSince reports whether a list takes modified_since. A list that does not must refuse
+// it, like any unknown parameter.
+func (t *T) takesSince(path string) bool {
 	a := t.call("GET", path+"&modified_since=2026-07-01", "")
 	if a.status == http.StatusOK {
 		return true
@@ -85,8 +85,8 @@ func (t *T) tellsSince(path string) bool {
 	return false
 }
 
-// beside makes n records in the list of another one, and returns the last.
-func (t *T) beside(rec map[string]any, n int) (id int) {
+// addToList makes n records in the same list as another, and returns the last.
+func (t *T) addToList(rec map[string]any, n int) (id int) {
 	same := values{}
 	for _, name := range t.resource.requires {
 		same[name] = rec[name]
@@ -240,7 +240,7 @@ func (t *T) filterable(f *Field, v any) bool {
 func filters(t *T) {
 	rec, path := t.inList(t.whole)
 	if !t.onlyReads(t.resource) {
-		t.beside(rec, 1) // which the filters have to leave out
+		t.addToList(rec, 1) // which the filters have to leave out
 	}
 	filtered := false
 	for _, f := range t.resource.Fields {
@@ -264,13 +264,13 @@ func filters(t *T) {
 // operators asks by one field of each datatype: what a list compares depends on that.
 func operators(t *T) {
 	rec, path := t.inList(t.whole)
-	asked := map[string]bool{}
+	tested := map[string]bool{}
 	for _, f := range t.resource.Fields {
 		v := rec[f.Name]
-		if !t.filterable(f, v) || v == "" || f.Name == "is_system" || asked[f.Datatype] {
+		if !t.filterable(f, v) || v == "" || f.Name == "is_system" || tested[f.Datatype] {
 			continue
 		}
-		asked[f.Datatype] = true
+		tested[f.Datatype] = true
 		sent := plainText(v)
 		lists := map[string]bool{"in=" + sent: true, "null=0": true, "null=1": false}
 		if text, ok := v.(string); !ok || f.Datatype == "timestamp" { // how texts are in order is the administration's own
@@ -278,18 +278,18 @@ func operators(t *T) {
 		} else if utf8.RuneCountInString(text) >= mapping.MinContains && !strings.Contains(text, "-") { // which plates are compared without
 			lists["contains="+string([]rune(strings.ToUpper(text))[:mapping.MinContains])] = true
 		}
-		for asked, there := range lists {
-			t.operator(path, f, asked, rec, there)
+		for filter, there := range lists {
+			t.operator(path, f, filter, rec, there)
 		}
 	}
-	if len(asked) == 0 {
+	if len(tested) == 0 {
 		t.impossible(noFilters)
 	}
 }
 
 // operator asks for a filter, and compares whether the record is among what it lets through.
-func (t *T) operator(path string, f *Field, asked string, rec map[string]any, there bool) {
-	o, value, _ := strings.Cut(asked, "=")
+func (t *T) operator(path string, f *Field, filter string, rec map[string]any, there bool) {
+	o, value, _ := strings.Cut(filter, "=")
 	name := f.Name + "[" + o + "]"
 	a := t.call("GET", path+"&"+url.QueryEscape(name)+"="+url.QueryEscape(value), "")
 	ranged := o != "in" && o != "null" && o != "contains"
@@ -305,7 +305,7 @@ func (t *T) operator(path string, f *Field, asked string, rec map[string]any, th
 // until makes a record after a list has said until when it has all.
 func until(t *T) {
 	rec, list := t.inList(t.fresh)
-	if !t.tellsSince(list) {
+	if !t.takesSince(list) {
 		t.impossible(noSince)
 	}
 	list += "&modified_since="
@@ -315,7 +315,7 @@ func until(t *T) {
 	}
 	made := 0
 	if !t.onlyReads(t.resource) {
-		made = t.beside(rec, 1)
+		made = t.addToList(rec, 1)
 	}
 	next := t.list(list + url.QueryEscape(first.Until))
 	t.check(next.Until >= first.Until, "until of the next answer", "not before "+first.Until, next.Until)
@@ -340,10 +340,10 @@ const noSince = "the administration does not tell what was changed since when, a
 func (t *T) modified() (moment time.Time, listed func(since time.Time) bool) {
 	rec, list := t.inList(t.fresh)
 	at, kept := rec["modified_at"].(string)
-	switch tells := t.tellsSince(list); {
-	case !tells && !kept:
+	switch takes := t.takesSince(list); {
+	case !takes && !kept:
 		t.impossible("modified_at is not kept, and modified_since not supported")
-	case !tells:
+	case !takes:
 		t.impossible(noSince)
 	case !kept && t.onlyReads(t.resource):
 		t.impossible("the record that was found does not tell when it was modified, as one may that never was")
@@ -360,7 +360,7 @@ func (t *T) modified() (moment time.Time, listed func(since time.Time) bool) {
 func byID(t *T) {
 	path, _ := t.scope()
 	if !t.onlyReads(t.resource) {
-		t.beside(t.list(path).Data[0], 5)
+		t.addToList(t.list(path).Data[0], 5)
 	}
 	all := idsOf(t.list(path).Data)
 	t.check(slices.IsSorted(all), "the order without sort", "by id", text(all))

@@ -126,8 +126,8 @@ func (t *T) timeZone() *time.Location {
 	}
 	name := "Europe/Amsterdam" // the default
 	if t.can("GET", "/util/environment") {
-		told, _ := t.ok(t.call("GET", "/util/environment?username="+url.QueryEscape(t.Login.Username), "")).data()["time_zone"].(string)
-		name = cmp.Or(told, name)
+		zone, _ := t.ok(t.call("GET", "/util/environment?username="+url.QueryEscape(t.Login.Username), "")).data()["time_zone"].(string)
+		name = cmp.Or(zone, name)
 	}
 	zone, err := time.LoadLocation(name)
 	t.check(err == nil, "the time zone", "one of the IANA database", name)
@@ -190,18 +190,18 @@ func putMerges(t *T) {
 // emptied empties every field that suits, one after the other, and fails with
 // all of those that are answered as something else.
 func (t *T) emptied(empty any, suits func(f *Field) bool) {
-	id, asked := t.whole(), false
+	id, tested := t.whole(), false
 	var other []string
 	for _, f := range t.resource.Fields {
 		if !f.writable() || f.Required || f.Array || tied[t.resource.Name] || !suits(f) {
 			continue
 		}
-		asked = true
+		tested = true
 		if got := t.put(t.resource, id, values{f.Name: empty}).data()[f.Name]; got != nil {
 			other = append(other, f.Name+": "+text(got))
 		}
 	}
-	if !asked {
+	if !tested {
 		t.impossible("no field that can be emptied by itself")
 	}
 	t.check(len(other) == 0, "fields that were emptied", text(nil), strings.Join(other, ", "))

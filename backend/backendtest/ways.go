@@ -126,13 +126,13 @@ func emptyBody(t *T) {
 	if t.op.form { // the query may say all that there is to say
 		r.query = ""
 	}
-	asked := []request{r}
+	requests := []request{r}
 	if t.op.of() == mapping.OpUpdate && t.op.record() {
 		byQuery := r
 		byQuery.path, byQuery.query = t.op.endpoint(), "id="+status(r.id)
-		asked = append(asked, byQuery)
+		requests = append(requests, byQuery)
 	}
-	for _, r := range asked {
+	for _, r := range requests {
 		for _, r.body = range []string{"", " \t\r\n"} {
 			t.refused(t.ask(r))
 		}
@@ -150,11 +150,11 @@ func notInModel(t *T) {
 	case !t.op.record() || t.op.method != "GET":
 		wrong(says(name), fields(values{name: 1})...)(t)
 	case t.op.of() == mapping.OpList:
-		asked := []string{"fields=" + name, "fields=id," + name, "sort=-" + name}
+		queried := []string{"fields=" + name, "fields=id," + name, "sort=-" + name}
 		if f := t.op.resource.sortsBy(); f != nil {
-			asked = append(asked, "sort="+f.Name+",-"+name)
+			queried = append(queried, "sort="+f.Name+",-"+name)
 		}
-		wrong(says(name), queries(asked...)...)(t)
+		wrong(says(name), queries(queried...)...)(t)
 	default:
 		wrong(says(name), queries("fields="+name, "fields=id,"+name)...)(t)
 		r := t.right()

@@ -47,19 +47,19 @@ func (i Injection) Run(t *testing.T) {
 	if i.each = len(i.texts); !sqltest.Soak() {
 		i.each = max(fewestTexts, len(i.texts)/max(1, i.fields())+1)
 	}
-	asked, begun := 0, time.Now()
+	queries, begun := 0, time.Now()
 	for _, who := range i.Clients {
 		i.ids = map[string][]int64{}
 		resources := slices.Clone(i.Client.Model().Resources)
 		slices.SortStableFunc(resources, func(a, b *mapping.Resource) int { return len(a.ListRequires) - len(b.ListRequires) })
 		for _, r := range resources {
 			if i.Client.Offer().Has(r, mapping.OpList) {
-				asked += i.resource(t, r, who)
+				queries += i.resource(t, r, who)
 			}
 		}
 	}
-	require.Positive(t, asked)
-	t.Logf("%d lists in %s", asked, time.Since(begun).Round(time.Millisecond))
+	require.Positive(t, queries)
+	t.Logf("%d lists in %s", queries, time.Since(begun).Round(time.Millisecond))
 }
 
 // fields is how many fields of texts can be filtered by, by all clients.
@@ -89,7 +89,7 @@ func attacks() []string {
 	return all
 }
 
-func (i *Injection) resource(t *testing.T, r *mapping.Resource, who auth.Client) (asked int) {
+func (i *Injection) resource(t *testing.T, r *mapping.Resource, who auth.Client) (queries int) {
 	base, all := i.plain(t, r, who)
 	for _, rec := range all {
 		i.ids[r.Name] = append(i.ids[r.Name], int64(rec.ID()))
@@ -102,13 +102,13 @@ func (i *Injection) resource(t *testing.T, r *mapping.Resource, who auth.Client)
 	}
 	for _, f := range mapping.Each(r.Fields) {
 		if f.Filterable() && !slices.ContainsFunc(base, func(b backend.Filter) bool { return b.Field == f }) {
-			asked += i.filters(t, r, who, f, base, all)
+			queries += i.filters(t, r, who, f, base, all)
 		}
 		if f.Sortable() {
-			asked += i.sorts(t, r, who, f, base, all)
+			queries += i.sorts(t, r, who, f, base, all)
 		}
 	}
-	return asked
+	return queries
 }
 
 // plain is the whole list of a client, with what it has to be narrowed by.
@@ -160,7 +160,7 @@ func idsOf(ids []int64) (values []mapping.Value) {
 }
 
 // filters asks for a field by the texts. What is no value of it a client is refused.
-func (i *Injection) filters(t *testing.T, r *mapping.Resource, who auth.Client, f *mapping.Field, base []backend.Filter, all []mapping.Record) (asked int) {
+func (i *Injection) filters(t *testing.T, r *mapping.Resource, who auth.Client, f *mapping.Field, base []backend.Filter, all []mapping.Record) (queries int) {
 	texts := i.texts
 	if f.IsText() {
 		texts = nil
@@ -174,31 +174,31 @@ func (i *Injection) filters(t *testing.T, r *mapping.Resource, who auth.Client, 
 		if bad != nil {
 			continue
 		}
-		said := fmt.Sprintf("%s of %s by %s %q", r.Name, who.Name, f.Name, text)
+		query := fmt.Sprintf("%s of %s by %s %q", r.Name, who.Name, f.Name, text)
 		page, err := i.Client.List(t.Context(), r, backend.Query{Client: who, Filters: append(slices.Clone(base), backend.Filter{Field: f, Value: v}), Limit: len(all) + 1, Total: true})
-		if asked++; err != nil {
-			requireRefused(t, err, said)
+		if queries++; err != nil {
+			requireRefused(t, err, query)
 			continue
 		}
-		require.EqualValues(t, len(page.Records), page.Total, said)
+		require.EqualValues(t, len(page.Records), page.Total, query)
 		var came []int32
 		for _, rec := range page.Records {
-			require.True(t, slices.ContainsFunc(all, func(known mapping.Record) bool { return known.ID() == rec.ID() }), "%s: %d is none of the client's", said, rec.ID())
-			require.True(t, i.alike(rec.Values[f.Index], v), "%s: came %s", said, rec.Values[f.Index])
+			require.True(t, slices.ContainsFunc(all, func(known mapping.Record) bool { return known.ID() == rec.ID() }), "%s: %d is none of the client's", query, rec.ID())
+			require.True(t, i.alike(rec.Values[f.Index], v), "%s: came %s", query, rec.Values[f.Index])
 			came = append(came, rec.ID())
 		}
 		for _, rec := range all {
-			require.True(t, rec.Values[f.Index] != v || slices.Contains(came, rec.ID()), "%s: %d did not come", said, rec.ID())
+			require.True(t, rec.Values[f.Index] != v || slices.Contains(came, rec.ID()), "%s: %d did not come", query, rec.ID())
 		}
-		asked += i.operators(t, r, who, f, base, all, text)
+		queries += i.operators(t, r, who, f, base, all, text)
 	}
-	return asked
+	return queries
 }
 
 // operators asks for a field by a text in one of the other ways that lists have, the next one
 // each time. How texts are ordered, and what is a part of one, systems say themselves; but
 // nothing fails, and nobody else's record comes.
-func (i *Injection) operators(t *testing.T, r *mapping.Resource, who auth.Client, f *mapping.Field, base []backend.Filter, all []mapping.Record, text string) (asked int) {
+func (i *Injection) operators(t *testing.T, r *mapping.Resource, who auth.Client, f *mapping.Field, base []backend.Filter, all []mapping.Record, text string) (queries int) {
 	for range mapping.AllOperators {
 		i.operator++
 		o := mapping.AllOperators[i.operator%len(mapping.AllOperators)]
@@ -210,17 +210,17 @@ func (i *Injection) operators(t *testing.T, r *mapping.Resource, who auth.Client
 		if o == mapping.AnyOf {
 			by = backend.Filter{Field: f, Op: o, Values: []mapping.Value{v}}
 		}
-		said := fmt.Sprintf("%s of %s by %s %q", r.Name, who.Name, o.Param(f.Name), text)
+		query := fmt.Sprintf("%s of %s by %s %q", r.Name, who.Name, o.Param(f.Name), text)
 		page, err := i.Client.List(t.Context(), r, backend.Query{Client: who, Filters: append(slices.Clone(base), by), Limit: len(all) + 1, Total: true})
 		if err != nil {
-			requireRefused(t, err, said)
+			requireRefused(t, err, query)
 			return 1
 		}
-		require.EqualValues(t, len(page.Records), page.Total, said)
+		require.EqualValues(t, len(page.Records), page.Total, query)
 		known := idsIn(all)
 		for _, rec := range page.Records {
-			require.Contains(t, known, rec.ID(), "%s: it is none of the client's", said)
-			require.True(t, o != mapping.AnyOf || i.alike(rec.Values[f.Index], v), "%s: came %s", said, rec.Values[f.Index])
+			require.Contains(t, known, rec.ID(), "%s: it is none of the client's", query)
+			require.True(t, o != mapping.AnyOf || i.alike(rec.Values[f.Index], v), "%s: came %s", query, rec.Values[f.Index])
 		}
 		return 1
 	}
@@ -237,25 +237,25 @@ func (i *Injection) alike(v, by mapping.Value) bool {
 }
 
 // requireRefused wants a refusal that a client gets words for.
-func requireRefused(t *testing.T, err error, said string) {
+func requireRefused(t *testing.T, err error, query string) {
 	t.Helper()
 	violations, ok := mapping.AsViolations(err)
-	require.True(t, ok, "%s: %v", said, err)
+	require.True(t, ok, "%s: %v", query, err)
 	for _, v := range violations {
-		require.NotContains(t, []mapping.Reason{mapping.InternalError, mapping.BackendUnavailable, mapping.BackendTimeout}, v.Reason, "%s: %v", said, err)
+		require.NotContains(t, []mapping.Reason{mapping.InternalError, mapping.BackendUnavailable, mapping.BackendTimeout}, v.Reason, "%s: %v", query, err)
 	}
 }
 
 // sorts asks for an order, both ways: it has each record once.
-func (i *Injection) sorts(t *testing.T, r *mapping.Resource, who auth.Client, f *mapping.Field, base []backend.Filter, all []mapping.Record) (asked int) {
+func (i *Injection) sorts(t *testing.T, r *mapping.Resource, who auth.Client, f *mapping.Field, base []backend.Filter, all []mapping.Record) (queries int) {
 	for _, down := range []bool{false, true} {
-		said := fmt.Sprintf("%s of %s sorted by %s", r.Name, who.Name, f.Name)
+		query := fmt.Sprintf("%s of %s sorted by %s", r.Name, who.Name, f.Name)
 		page, err := i.Client.List(t.Context(), r, backend.Query{Client: who, Filters: base, Sort: []backend.Order{{Field: f, Descending: down}}, Limit: len(all) + 1})
-		require.NoError(t, err, said)
-		require.ElementsMatch(t, idsIn(all), idsIn(page.Records), said)
-		asked++
+		require.NoError(t, err, query)
+		require.ElementsMatch(t, idsIn(all), idsIn(page.Records), query)
+		queries++
 	}
-	return asked
+	return queries
 }
 
 func idsIn(records []mapping.Record) (ids []int32) {

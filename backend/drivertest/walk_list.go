@@ -29,16 +29,16 @@ func (w *Walk) list(t *try, r *mapping.Resource, who auth.Client) bool {
 		}
 	}
 	got, here := map[Key]bool{}, w.named(w.rows[r.Name])
-	for calm := true; ; calm = false {
+	for first := true; ; first = false {
 		before := w.rows[r.Name]
-		if !calm && w.Meddle != nil && rapid.IntRange(0, 3).Draw(t.T, "meddle between pages") == 3 {
+		if !first && w.Meddle != nil && rapid.IntRange(0, 3).Draw(t.T, "meddle between pages") == 3 {
 			w.Meddle(t.T)
 			w.look(t)
 		}
 		all := w.wanted(t, r, q)
 		want := all
 		if q.Keyset {
-			want = w.behind(r, all, before, last)
+			want = w.after(r, all, before, last)
 		} else {
 			want = want[min(q.Offset, len(want)):]
 		}
@@ -254,9 +254,9 @@ func (w *Walk) alike(v, by mapping.Value) bool {
 	return v == by
 }
 
-// behind are the rows of a list behind one. Where that is gone, and the order is none of
-// keys, they are those behind what stood before it.
-func (w *Walk) behind(r *mapping.Resource, list, before []Row, last Key) []Row {
+// after are the rows of a list after the last one. If that is gone, and the order is not by
+// key, they are the rows after its predecessor.
+func (w *Walk) after(r *mapping.Resource, list, before []Row, last Key) []Row {
 	if last == "" {
 		return list
 	}

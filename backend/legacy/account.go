@@ -16,7 +16,7 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// errFacts says that there is a user, but something about him cannot be read.
+// errFacts says that a user exists, but cannot be read completely.
 var errFacts = errors.New("find user")
 
 // account is a user with the password's hash.
@@ -32,7 +32,7 @@ func (s *Store) Verify(ctx context.Context, c auth.Credentials) (auth.User, erro
 	why := auth.CauseWrongPassword
 	switch {
 	case errors.Is(err, errFacts):
-		s.log.Warn("a user cannot log in", zap.Error(err)) // as below
+		s.log.Warn("a user cannot log in", zap.Error(err)) // without the name, as below
 		why = auth.CauseUserUnusable
 	case errors.Is(err, auth.ErrUnknownUser):
 		why = auth.CauseUnknownUser
@@ -43,8 +43,8 @@ func (s *Store) Verify(ctx context.Context, c auth.Credentials) (auth.User, erro
 	}
 	match, err := s.passwords.Verify(ctx, c.Password, a.hash, a.salts)
 	if errors.Is(err, auth.ErrStoredHash) {
-		// To say so would tell that there is such a user. The name is in no log:
-		// people type their password there.
+		// The answer must not reveal that the user exists. The log does not name him: people
+		// type their password in place of a name.
 		s.log.Warn("a user cannot log in", zap.Int64("client", a.Client.ID), zap.Int64("user", a.ID), zap.Error(err))
 		return auth.User{}, &auth.Refused{Why: auth.CauseUserUnusable, Client: a.Client}
 	}
@@ -63,8 +63,8 @@ func (s *Store) FindUser(ctx context.Context, username string) (auth.User, error
 	return a.User, err
 }
 
-// account finds a user. Names are compared to the byte, whatever the database
-// thinks of upper and lower case.
+// account finds a user. Names are compared byte by byte, even if the database ignores
+// the case of letters.
 func (s *Store) account(ctx context.Context, username string) (found account, err error) {
 	from := s.sheet.Accounts
 	if u := from.Listed(username); u != nil {
@@ -97,7 +97,7 @@ func (s *Store) account(ctx context.Context, username string) (found account, er
 		switch {
 		case err != nil:
 			return account{}, err
-		case a.Username != username, found.Username != "" && found.ID == a.ID && found.Client.ID == a.Client.ID: // a join may answer a user several times
+		case a.Username != username, found.Username != "" && found.ID == a.ID && found.Client.ID == a.Client.ID: // a join may return a user several times
 		case found.Username != "":
 			return account{}, fmt.Errorf("%w: users %d and %d have one login name", errFacts, found.ID, a.ID)
 		default:
@@ -110,10 +110,10 @@ func (s *Store) account(ctx context.Context, username string) (found account, er
 	return found, nil
 }
 
-// accountOf makes a user of a row. A fact that is nowhere, or null, is its zero value.
+// accountOf makes a user of a row. A fact that is not mapped, or null, is its zero value.
 func (s *Store) accountOf(ctx context.Context, row []mapping.Value, username string) (a account, err error) {
 	for i, v := range row {
-		if v.IsAbsent() { // not its value, which may be secret
+		if v.IsAbsent() { // the error does not quote the value, which may be secret
 			return a, fmt.Errorf("%w: fact %d of accounts.columns has a value that is none of it", errFacts, i+1)
 		}
 	}
@@ -134,19 +134,19 @@ func (s *Store) accountOf(ctx context.Context, row []mapping.Value, username str
 	if key := text(sheet.FactClientID); s.sheet.ClientsKept && key != "" {
 		a.Client.ID, err = s.ClientNumber(ctx, key)
 	}
-	if err == nil && a.Client.ID == 0 { // the user of no client must not work on the records of any
+	if err == nil && a.Client.ID == 0 { // a user without a client must not work on anybody's records
 		err = fmt.Errorf("%w: the client is missing, or is no number", errFacts)
 	}
 	return a, err
 }
 
-// whole is a number that may have been read as a text; 0 for none.
+// whole is a whole number that may have been read as a text; 0 if it is none.
 func whole(v mapping.Value) int64 {
 	n, _ := strconv.ParseInt(strings.Trim(v.String(), " "), 10, 64)
 	return n
 }
 
-// isYes reads whether a user is external, or blocked: every number but 0 is a yes, and so is true.
+// isYes reports whether a fact (is external, is blocked) holds: for every number but 0, and for true.
 func isYes(v mapping.Value) bool { return whole(v) != 0 || truth(strings.Trim(v.String(), " ")) }
 
 // salts are the columns of salts.
@@ -161,8 +161,8 @@ func (s *Store) salts() (names []string) {
 
 func isRead(c *sheet.Column) bool { return len(c.Names) == 1 || c.Read != "" }
 
-// FactOf is how a fact is read: as a text, because numbers of users and clients may be longer than
-// an int4. What has a code list is a number: whether a user is external, or blocked.
+// FactOf is how a fact is read: as a text, because numbers of users and clients may be longer than an
+// int4. Facts with a code list (is external, is blocked) are read as numbers.
 func (b *Builder) FactOf(c *sheet.Column) (sqlrecord.Expr, sqlrecord.Column) {
 	if len(c.Codes) > 0 {
 		f := b.coded(&mapping.Field{Type: mapping.Int4}, c)
@@ -184,8 +184,8 @@ func (b *Builder) plainFact(c *sheet.Column) sqlrecord.Expr {
 	}
 }
 
-// accountText is the statement that finds a user by name: in a table, or in what the sheet's
-// query answers.
+// accountText is the statement that finds a user by name: in a table, or in the result of the
+// sheet's query.
 func (s *Store) accountText(username string) (text string, args []mapping.Value, columns []sqlrecord.Column) {
 	from := &s.sheet.Accounts
 	b := s.view.Load().accounts

@@ -13,24 +13,24 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// What a transaction does not find may be there all the same: in a table that was altered, or
-// emptied and filled, while it ran, of which PostgreSQL shows it nothing. So where it has found
-// nothing, it asks whether there is such a table, and if so it is run again.
+// PostgreSQL shows a transaction an empty table if the table was rewritten, or emptied and filled,
+// while the transaction ran. So a transaction that found nothing checks at its end whether there is
+// such a table, and if so it is run again.
 
 // errAltered says that a table was altered meanwhile.
 var errAltered = fmt.Errorf("%w: a table was altered since the transaction began", backend.ErrCollision)
 
-// missed notes that something was not found.
+// missed notes that a row was not found.
 func (s session) missed() {
 	if s.doubt != nil {
 		*s.doubt = true
 	}
 }
 
-// certain is what a transaction ends with: errAltered in place of an answer that is in doubt.
+// certain returns the error of a transaction, or errAltered if its result is in doubt.
 func (s session) certain(ctx context.Context, err error) error {
-	_, told := mapping.AsViolations(err)
-	if s.doubt == nil || !*s.doubt || err != nil && !told && !errors.Is(err, backend.ErrNotFound) {
+	_, violated := mapping.AsViolations(err)
+	if s.doubt == nil || !*s.doubt || err != nil && !violated && !errors.Is(err, backend.ErrNotFound) {
 		return err
 	}
 	if is, failed := sqlrecord.Altered(ctx, s.conn); failed == nil && is {
@@ -59,7 +59,7 @@ func lookups(of *sheet.Resource) (all []int) {
 	return all
 }
 
-// lacks reports whether another table had nothing for a record.
+// lacks reports whether another table had no row for a record.
 func (t *Mapped) lacks(rec mapping.Record) bool {
 	return slices.ContainsFunc(t.lookups, func(i int) bool { return !rec.Values[i].IsAbsent() && !rec.Values[i].IsSet() })
 }

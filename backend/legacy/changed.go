@@ -18,16 +18,16 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// A vendor's database changes without a word. What the sheet uses of it is compared at the start,
-// every minute, and at once when a statement fails as only a changed schema has it fail. A
+// A vendor's database changes without notice. What the sheet uses of it is compared at the start,
+// every minute, and at once when a statement fails in a way that only a changed schema explains. A
 // resource that lacks something is closed until it has it again; others go on.
 
-// view is what is known of the database, until it is looked at again.
+// view is what is known of the database, until it is inspected again.
 type view struct {
 	tables map[*mapping.Resource]*Mapped
 	closed map[*mapping.Resource]*backend.Closing
-	// unwritten is what lacks for the writes of a resource that can be read, by the column that is
-	// written; "" for all.
+	// unwritten is what writes of a readable resource lack, by the column that is written; "" for
+	// all columns.
 	unwritten map[*mapping.Resource]map[mapping.Scope]map[string]string
 	accounts  *Builder
 	known     Schema
@@ -35,7 +35,7 @@ type view struct {
 	refused   error // what the database refuses of the sheet
 }
 
-// learn looks at the database, and makes the tables of what it finds. before is what was known.
+// learn inspects the database, and makes the tables from what it finds. before is the last view.
 func (s *Store) learn(ctx context.Context, before *view) (*view, error) {
 	known, err := s.inspect(ctx)
 	if err != nil {
@@ -73,8 +73,8 @@ func (s *Store) learn(ctx context.Context, before *view) (*view, error) {
 	return v, s.learnKeys(ctx, v, known, before)
 }
 
-// learnKeys notes how the database compares keys, and tells the id store which without case. Of a
-// table that was known before it is noted already.
+// learnKeys notes how the database compares keys, and has the id store ignore the case of those that
+// the database does. Tables of the last view are already noted.
 func (s *Store) learnKeys(ctx context.Context, v *view, known *schema, before *view) error {
 	for r, t := range v.tables {
 		if before != nil && (t.Target == nil || before.tables[r].Target != nil) {
@@ -98,7 +98,7 @@ func (s *Store) learnKeys(ctx context.Context, v *view, known *schema, before *v
 	return nil
 }
 
-// closing is what a resource lacks that the sheet uses; nil for nothing.
+// closing is what a resource lacks of what the sheet uses; nil for nothing.
 func (s *Store) closing(t *Mapped, known *schema, v *view) *backend.Closing {
 	var problems []string
 	for _, p := range known.refused[t.Name] {
@@ -133,8 +133,8 @@ func (s *Store) closing(t *Mapped, known *schema, v *view) *backend.Closing {
 	return &backend.Closing{Resource: t.Name, Reads: reads, What: strings.Join(slices.Compact(problems), "; ")}
 }
 
-// isLooked reports whether the schema of a table was looked at, so that what was not found is not
-// there.
+// isLooked reports whether the schema of a table was inspected, so that what was not found does not
+// exist.
 func (k *schema) isLooked(name string) bool {
 	schema := k.Own
 	if at := strings.LastIndexByte(name, '.'); at >= 0 {
@@ -143,7 +143,7 @@ func (k *schema) isLooked(name string) bool {
 	return slices.ContainsFunc(k.Tables, func(t Table) bool { return strings.EqualFold(t.Schema, schema) })
 }
 
-// unread tells what cannot be read as the sheet says.
+// unread returns what cannot be read as the sheet says.
 func (t *Mapped) unread(read *Table) (problems []string) {
 	lacks := func(name, what string) *Column {
 		c := read.Column(name)
@@ -178,7 +178,7 @@ func (t *Mapped) unread(read *Table) (problems []string) {
 	return problems
 }
 
-// unlike tells why a column cannot be read as a field; "" where it can.
+// unlike returns why a column cannot be read as a field; "" if it can.
 func unlike(d *sqlrecord.Dialect, f *mapping.Field, c *sheet.Column, col *Column) string {
 	s := col.Sort
 	if len(c.Codes) > 0 || col.Type == "" || s == "" || f.Reference != "" || f.ReferenceBy != "" {
@@ -202,7 +202,7 @@ func unlike(d *sqlrecord.Dialect, f *mapping.Field, c *sheet.Column, col *Column
 	return ""
 }
 
-// unwritten tells what cannot be created, or updated, as the sheet says, by column.
+// unwritten returns what cannot be created, or updated, as the sheet says, by column.
 func (t *Mapped) unwritten(op mapping.Scope, had map[string]int) map[string]string {
 	if t.SQL.Statements[op] != nil && !slices.Contains(t.SQL.Statements[op], sheet.OwnStatement) {
 		return nil
@@ -229,8 +229,8 @@ func (t *Mapped) unwritten(op mapping.Scope, had map[string]int) map[string]stri
 	return problems
 }
 
-// written are the columns that frontdesk writes itself; true of those that only what is sent is
-// written to.
+// written are the columns that frontdesk itself writes; true for those that are written only if the
+// client sends the field.
 func (t *Mapped) written(op mapping.Scope) map[string]bool {
 	all := map[string]bool{}
 	for i := range t.Fields {
@@ -253,7 +253,7 @@ func (t *Mapped) written(op mapping.Scope) map[string]bool {
 	return all
 }
 
-// unfilled tells which columns of a new row must have a value that nothing gives them.
+// unfilled returns which columns of a new row must have a value but get none.
 func (t *Mapped) unfilled() (problems []string) {
 	if t.SQL.Statements[mapping.OpCreate] != nil || len(t.Target.Triggers) > 0 {
 		return nil
@@ -261,7 +261,7 @@ func (t *Mapped) unfilled() (problems []string) {
 	written := slices.Collect(maps.Keys(t.written(mapping.OpCreate)))
 	written = append(written, t.Key.Places...)
 	for _, c := range t.Target.Columns {
-		isFilled := c.Nullable || c.Generated || c.Default != "" || c.Type == "timestamp" // which MariaDB may fill
+		isFilled := c.Nullable || c.Generated || c.Default != "" || c.Type == "timestamp" // MariaDB may fill these
 		if !isFilled && !slices.ContainsFunc(written, func(name string) bool { return strings.EqualFold(name, c.Name) }) {
 			problems = append(problems, fmt.Sprintf("%s.%s must have a value, and nothing writes one", t.Table, c.Name))
 		}
@@ -269,13 +269,13 @@ func (t *Mapped) unfilled() (problems []string) {
 	return problems
 }
 
-// How often the database is looked at, and how soon again after it was.
+// How often the database is inspected, and the shortest pause between two inspections.
 const (
 	lookEvery = time.Minute
 	lookPause = time.Second
 )
 
-// watch looks at the database again and again, until stop.
+// watch inspects the database again and again, until stop.
 func (s *Store) watch() {
 	var ctx context.Context
 	ctx, s.stop = context.WithCancel(context.Background())
@@ -286,14 +286,14 @@ func (s *Store) watch() {
 	}()
 }
 
-// lookAgain calls look every minute, and when it is asked to, until ctx ends.
-func lookAgain(ctx context.Context, asked <-chan struct{}, look func()) {
+// lookAgain calls look every minute, and on request, until ctx ends.
+func lookAgain(ctx context.Context, requested <-chan struct{}, look func()) {
 	for pause := lookEvery; ; pause = lookEvery - lookPause {
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(pause):
-		case <-asked:
+		case <-requested:
 		}
 		look()
 		select {
@@ -304,7 +304,7 @@ func lookAgain(ctx context.Context, asked <-chan struct{}, look func()) {
 	}
 }
 
-// look compares the database with what is known of it.
+// look inspects the database, and replaces the view if it has changed.
 func (s *Store) look(ctx context.Context) {
 	s.looking.Lock()
 	defer s.looking.Unlock()
@@ -329,7 +329,7 @@ func (s *Store) look(ctx context.Context) {
 	s.view.Store(v)
 }
 
-// altered has the database looked at, and is the error of a schema that has changed.
+// altered requests an inspection, and returns an error as one of a schema that has changed.
 func (s *Store) altered(err error) error {
 	select {
 	case s.changed <- struct{}{}:
@@ -338,8 +338,7 @@ func (s *Store) altered(err error) error {
 	return fmt.Errorf("%w: %w", backend.ErrChanged, err)
 }
 
-// suspect has the database looked at, if an error is one that only a changed schema brings, and
-// returns the error as one of that kind.
+// suspect is altered for errors that only a changed schema explains; it returns others as they are.
 func (s *Store) suspect(err error) error {
 	f, ok := sqlrecord.FaultOf(err)
 	if !ok || f.Class != sqlrecord.FaultSchema || errors.Is(err, backend.ErrChanged) {
@@ -366,7 +365,7 @@ func (s *Store) LeftOut() map[backend.Place]int64 {
 	return maps.Clone(s.left)
 }
 
-// leftOut counts a record that cannot be shown, and logs the first of a field.
+// leftOut counts a record that cannot be shown, and logs the first one per field.
 func (s *Store) leftOut(t *Mapped, f *mapping.Field) {
 	at := backend.Place{Resource: t.Name, Field: f.Name}
 	s.leftMu.Lock()

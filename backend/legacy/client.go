@@ -14,9 +14,9 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// judgeClients refuses a sheet that cannot tell whose a row is: a client column that the written
-// table lacks, or references by numbers that each client counts separately, where one number stands
-// for several records.
+// judgeClients refuses a sheet by which the owner of a row cannot be known: the written table lacks the
+// client column, or rows belong to a client through references by numbers that each client counts
+// separately, so that one number stands for several records.
 func (s *Store) judgeClients() error {
 	for _, r := range s.sheet.Model.Resources {
 		t := s.view.Load().tables[r]
@@ -37,14 +37,14 @@ func (s *Store) judgeClients() error {
 	return nil
 }
 
-// Where the identity of a client is a text in the database (accounts.clients: kept), the id store
-// has a number for it, by which everything else of frontdesk knows the client.
+// If the identity of a client is a text in the database (accounts.clients: kept), the id store
+// numbers it, and everything else in frontdesk uses the number.
 
 // clientResource is what the id store knows clients under.
 const clientResource = "client"
 
-// ClientNumber is the number of a client that the database knows by a text. One that is seen for
-// the first time is given the next.
+// ClientNumber is the number of a client that the database knows by a text. A new client gets the
+// next number.
 func (s *Store) ClientNumber(ctx context.Context, key string) (int64, error) {
 	ref := sheet.KeyRef{Resource: clientResource, Key: key}
 	ids, err := s.idStore.IDs(ctx, []sheet.KeyRef{ref})
@@ -54,7 +54,7 @@ func (s *Store) ClientNumber(ctx context.Context, key string) (int64, error) {
 	return int64(ids[ref]), nil
 }
 
-// TableFor is what is known of a resource's table. With it, identity knows the client.
+// TableFor is the table of a resource. After it, identity knows the client.
 func (s *Store) TableFor(ctx context.Context, r *mapping.Resource, client auth.Client) (*Mapped, error) {
 	t, err := s.table(r)
 	if err != nil || !s.sheet.ClientsKept {
@@ -83,7 +83,7 @@ func (s *Store) identity(client auth.Client) string {
 	return strconv.FormatInt(client.ID, 10)
 }
 
-// Params are those of what is read and found of a table.
+// Params are the parameters of the expressions in reads and filters of a table.
 func (s *Store) Params(t *Mapped, client auth.Client) sqlrecord.Params {
 	if s.sheet.ClientsKept {
 		return t.params(client, s.identity(client))

@@ -11,7 +11,7 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// encode finds out which columns are written, with what.
+// encode computes which columns are written, and with what.
 func (w *write) encode(ctx context.Context, create bool) error {
 	if err := w.refer(ctx, w.after); err != nil {
 		return err
@@ -62,8 +62,8 @@ func (w *write) constants() {
 	}
 }
 
-// encodeField adds the columns that a field writes. Whatever a sheet says, nobody writes into
-// the records of another client.
+// encodeField adds the columns that a field writes. Whatever a sheet says, a client never writes
+// into the records of another.
 func (w *write) encodeField(f *mapping.Field, c *sheet.Column, v mapping.Value) *mapping.Error {
 	parts, linked, err := w.partsOf(f, v)
 	if err != nil {
@@ -148,14 +148,14 @@ func (t *Mapped) plainly(b *sqlrecord.Writer, f *mapping.Field, c *sheet.Column,
 	case f.Type == mapping.Timestamp:
 		t.given(b, f, c, v)
 	case of == sqlrecord.Booleans && t.Dialect.StrictTypes:
-		b.Add(b.Arg(v)) // which refuses what is neither 0 nor 1
+		b.Add(b.Arg(v)) // the engine refuses what is neither 0 nor 1
 	default:
 		t.stored(b, of, v)
 	}
 }
 
-// stored appends a value that a column gets. PostgreSQL makes a value of its own types of a
-// text only where it is not cast.
+// stored appends a value that is written to a column. PostgreSQL converts a text to the column's type
+// only if it is not cast.
 func (t *Mapped) stored(b *sqlrecord.Writer, of sqlrecord.Sort, v mapping.Value) {
 	if !v.IsSet() || of == sqlrecord.Others || of == sqlrecord.GUIDs || of == sqlrecord.Binaries || of == "" {
 		b.Add(b.Arg(v))
@@ -178,7 +178,7 @@ func (w *write) judgeParent(ctx context.Context, create bool) error {
 	}
 	v := w.attempt.Record.Values[f.Index]
 	if v.IsAbsent() && !create {
-		return nil // it stays where it is
+		return nil // the parent does not change
 	}
 	missing := mapping.Fail(mapping.RelatedIDNotFound, mapping.Literal(f.Name), v.String())
 	if !v.IsSet() {
@@ -229,11 +229,11 @@ func textOf(v mapping.Value) string {
 	return v.String()
 }
 
-// writer begins a statement that writes. Its parameters are those of the sheet's statements.
+// writer begins a statement that writes. It takes the same parameters as the sheet's statements.
 func (w *write) writer() *sqlrecord.Writer { return sqlrecord.NewWriter(w.d, w.param) }
 
-// param appends what stands for a parameter in SQL that writes. A field comes before another
-// parameter of its name.
+// param appends the value of a parameter in SQL that writes. A field takes precedence over another
+// parameter of the same name.
 func (w *write) param(b *sqlrecord.Writer, name string) {
 	of, part, _ := strings.Cut(name, ".")
 	if f := w.t.Resource.Resource.Field(of); f != nil {
@@ -258,7 +258,7 @@ func (w *write) param(b *sqlrecord.Writer, name string) {
 	w.t.Put(b, s, v)
 }
 
-// fieldParam appends the value of a field after the write: of a reference to a kept key the key,
+// fieldParam appends the value that a field will have. For a reference to a kept key that is the key,
 // or the part of it in a column.
 func (w *write) fieldParam(b *sqlrecord.Writer, f *mapping.Field, column string) {
 	v, c := w.after.Values[f.Index], &w.t.SQL.Fields[f.Index]
@@ -296,8 +296,8 @@ func (w *write) keyPart(i int) (mapping.Value, sqlrecord.Sort) {
 	return v, s
 }
 
-// statement runs one of the sheet's statements. A row that it answers is the missing part of
-// the key, or the whole key.
+// statement runs one of the sheet's statements. If it returns a row, that is the missing part of the
+// key, or the whole key.
 func (w *write) statement(ctx context.Context, sql string) error {
 	b := w.writer().Expr(Parse(sql))
 	text, args := b.Statement()
@@ -308,7 +308,7 @@ func (w *write) statement(ctx context.Context, sql string) error {
 	return w.answered(ctx, text, args)
 }
 
-// answered runs a statement that may answer the missing part of the key.
+// answered runs a statement that may return the missing part of the key.
 func (w *write) answered(ctx context.Context, text string, args []mapping.Value) error {
 	missing := slices.IndexFunc(w.key, mapping.Value.IsAbsent)
 	err := w.conn.Query(ctx, text, w.t.keyColumns()[missing:missing+1], args, func(row []mapping.Value) error {

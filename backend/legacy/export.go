@@ -16,8 +16,8 @@ import (
 // exportRows is how many rows are converted at once.
 const exportRows = 500
 
-// Export implements backend.Exporter in one snapshot of the database, on a connection beside the
-// pools. It has no counters and no last IDs: the database keeps those itself.
+// Export implements backend.Exporter in one snapshot of the database, on a connection outside of
+// the pools. The backup has no counters and no last IDs: the database keeps those itself.
 func (s *Store) Export(ctx context.Context, client auth.Client, out io.Writer) (m backend.Manifest, err error) {
 	w := backupzip.NewWriter(out, client.Name, s.sheet.Model.Version, s.now())
 	err = sqlrecord.LongSnapshot(ctx, s.db, func(c sqlrecord.Conn) error {
@@ -26,7 +26,7 @@ func (s *Store) Export(ctx context.Context, client auth.Client, out io.Writer) (
 				return s.wrap(r.Name, err)
 			}
 		}
-		doubt := true // of an empty table among many nobody would know
+		doubt := true // among many tables nobody would notice one that only looks empty
 		return session{Store: s, conn: c, doubt: &doubt}.certain(ctx, nil)
 	})
 	if err == nil {
@@ -38,8 +38,8 @@ func (s *Store) Export(ctx context.Context, client auth.Client, out io.Writer) (
 	return w.Manifest, nil
 }
 
-// export writes the client's own records, and none that all clients share. One that cannot be
-// shown is an error: a backup without it would look whole.
+// export writes the client's own records, without those that all clients share. A record that
+// cannot be shown is an error: a backup without it would look complete.
 func (s session) export(ctx context.Context, r *mapping.Resource, client auth.Client, out *backupzip.Writer) error {
 	t, err := s.TableFor(ctx, r, client)
 	if err != nil || t.IsShared() {
@@ -62,8 +62,8 @@ func (s session) export(ctx context.Context, r *mapping.Resource, client auth.Cl
 		return nil
 	}
 	all := backend.Query{Client: client, Fields: r.RecordFields()}
-	err = t.Rows.Many(s.d, s.Params(t, client), all, nil).Each(ctx, s.conn, func(rec mapping.Record, beside []mapping.Value, lost *mapping.Field) error {
-		if err := b.add(rec, beside, lost); err != nil {
+	err = t.Rows.Many(s.d, s.Params(t, client), all, nil).Each(ctx, s.conn, func(rec mapping.Record, extra []mapping.Value, lost *mapping.Field) error {
+		if err := b.add(rec, extra, lost); err != nil {
 			return err
 		}
 		if b.lost != nil {

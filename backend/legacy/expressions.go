@@ -12,11 +12,11 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// expression is SQL of the sheet over what is read of a resource.
+// expression is SQL of the sheet over the table that a resource is read from.
 type expression struct{ where, sql string }
 
-// expressions asks the database what the sheet's SQL gives, so that SQL which it refuses is found
-// at the start, and values are compared as what they are.
+// expressions asks the database for the types of the sheet's SQL. So SQL that the database refuses is
+// found at the start, and values are compared by their type.
 func (i *inspector) expressions(ctx context.Context) error {
 	for _, r := range i.sheet.Model.Resources {
 		err := i.expressionsOf(ctx, i.sheet.Resources[r])
@@ -91,8 +91,8 @@ func (i *inspector) blame(ctx context.Context, r *sheet.Resource, all []expressi
 	return i.found(ctx, r, expression{"read", ""}, err)
 }
 
-// found words that the database refuses an expression. An engine that does not work says nothing
-// about the sheet.
+// found returns the Problem that the database refuses an expression. If the engine does not work, found
+// returns the error, which is no fault of the sheet.
 func (i *inspector) found(ctx context.Context, r *sheet.Resource, e expression, err error) error {
 	if err == nil {
 		return nil
@@ -129,7 +129,7 @@ func (i *inspector) typesOf(ctx context.Context, r *sheet.Resource, selected, wh
 type Problem struct {
 	Path string // where the sheet says it
 	Err  error
-	Cure string // what to say instead; "" where Err alone tells
+	Cure string // what to write instead; "" if Err says enough
 }
 
 func (p *Problem) Error() string {
@@ -140,7 +140,7 @@ func (p *Problem) Error() string {
 }
 func (p *Problem) Unwrap() error { return p.Err }
 
-// Problems are those that kept the driver from opening; none where that had another cause.
+// Problems are those in an error of Open; none if Open failed for another cause.
 func Problems(err error) (all []*Problem) {
 	if p := (*Problem)(nil); !errors.As(err, &p) {
 		return nil

@@ -14,12 +14,12 @@ import (
 // Builder makes the fields of a table.
 type Builder struct {
 	Dialect *sqlrecord.Dialect
-	// ColumnOf tells what the column of a name is, and Result what an expression gives.
+	// ColumnOf returns what is known of a column by its name, Result what of an expression's result.
 	ColumnOf func(name string) Known
 	Result   func(sql string) Known
 }
 
-// NewBuilder makes fields of which nothing is known.
+// NewBuilder makes fields without knowing the types of columns and expressions.
 func NewBuilder(d *sqlrecord.Dialect) *Builder {
 	nothing := func(string) Known { return Known{scale: -1, nullable: true} }
 	return &Builder{Dialect: d, ColumnOf: nothing, Result: nothing}
@@ -28,7 +28,7 @@ func NewBuilder(d *sqlrecord.Dialect) *Builder {
 // Known is what is known of a column, or of the result of an expression.
 type Known struct {
 	Sort     sqlrecord.Sort
-	scale    int // of decimals; -1 where it is not known
+	scale    int // of decimals; -1 if it is not known
 	nullable bool
 	// collation of a column of texts, see Column
 	collation string
@@ -52,14 +52,14 @@ func (b *Builder) field(f *mapping.Field, c *sheet.Column) sqlrecord.Field {
 		}
 	}
 	of := b.Result(c.Read)
-	if of.nullable = true; of.Sort == "" { // which was refused, or is SQLite's
+	if of.nullable = true; of.Sort == "" { // the SQL was refused, or the engine is SQLite
 		of.scale = -1
 	}
 	return b.written(f, c, b.value(f, c, Parse("("+c.Read+")"), of, false))
 }
 
-// value is a field that is what SQL gives. plain says that it is a column, which has an index
-// where an expression over it has none.
+// value is a field that is the result of SQL. plain says that the SQL is just a column, whose index
+// an expression over it could not use.
 func (b *Builder) value(f *mapping.Field, c *sheet.Column, sql sqlrecord.Expr, of Known, plain bool) sqlrecord.Field {
 	out := sqlrecord.Field{Read: sql, Null: of.nullable, As: sqlrecord.Column{Type: f.Type, Scale: f.Scale, Foreign: true, Zone: c.Zone, Kind: string(c.Kind)}}
 	switch f.Type {
@@ -78,13 +78,13 @@ func (b *Builder) value(f *mapping.Field, c *sheet.Column, sql sqlrecord.Expr, o
 	return out
 }
 
-// Put appends a value as the sort of what it is compared with. PostgreSQL would else take
-// the type of the other side, refuse what does not fit, and make a day of a time.
+// Put appends a value, cast to the sort of what it is compared with. Otherwise PostgreSQL would convert it
+// to the type of the other side, refuse what does not fit, and cut a time to a day.
 func (b *Builder) Put(w *sqlrecord.Writer, s sqlrecord.Sort, v mapping.Value) {
 	var of string
 	isDecimal := v.Kind() == mapping.KindDecimal
 	switch {
-	case b.Dialect.FlexibleTypes && isDecimal: // which our own tables keep as a whole number
+	case b.Dialect.FlexibleTypes && isDecimal: // our own tables keep decimals as whole numbers
 		n, _ := strconv.ParseFloat(v.String(), 64)
 		v = mapping.FloatValue(n)
 	case isDecimal && (s == sqlrecord.Integers || !b.Dialect.StrictTypes):
@@ -116,7 +116,7 @@ func (b *Builder) whole(out *sqlrecord.Field, s sqlrecord.Sort) {
 	case s == sqlrecord.Texts || s == sqlrecord.Padded || s == sqlrecord.Others || s == "":
 		sql := out.Read
 		out.Equals = func(w *sqlrecord.Writer, v mapping.Value) {
-			if s == "" && b.Dialect.FlexibleTypes { // where a number and a text are never equal
+			if s == "" && b.Dialect.FlexibleTypes { // a number and a text are never equal there
 				b.Put(w.Expr(sql).Add(" IN ("), sqlrecord.Integers, v)
 				b.Put(w.Add(", "), sqlrecord.Texts, mapping.TextValue(v.String()))
 				w.Add(")")
@@ -135,13 +135,13 @@ func (b *Builder) whole(out *sqlrecord.Field, s sqlrecord.Sort) {
 	}
 }
 
-// As makes values of a sort of an expression.
+// As casts an expression to a sort.
 func (b *Builder) As(e sqlrecord.Expr, s sqlrecord.Sort) sqlrecord.Expr {
 	return sqlrecord.Wrap("CAST(", e, " AS "+b.Dialect.TypeOf(s, 0)+")")
 }
 
-// number makes a field of decimals. What has more of them than the interface shows is compared
-// as it is shown, rounded by the database; near it, an index finds it.
+// number makes a field of decimals. A number with more decimals than the interface shows is compared
+// as it is shown: an index finds the numbers around it, and the database rounds these.
 func (b *Builder) number(out *sqlrecord.Field, f *mapping.Field, of Known, plain bool) {
 	sql, s := out.Read, of.Sort
 	if s == sqlrecord.Texts || s == sqlrecord.Others || s == "" {
@@ -163,15 +163,15 @@ func (b *Builder) number(out *sqlrecord.Field, f *mapping.Field, of Known, plain
 	if !plain {
 		return
 	}
-	out.Order = []sqlrecord.Expr{sql} // whose index has the finer order
+	out.Order = []sqlrecord.Expr{sql} // the index is in this, finer order
 	read := out.Read
 	near := func(w *sqlrecord.Writer, operator string, v mapping.Value, by int64) {
 		w.Expr(sql).Add(operator)
-		if b.Dialect.StrictTypes && s == sqlrecord.Singles { // the single that is shown so may be further away
-			w.Add("CAST(", w.Arg(beside(v, by)), " AS real) AND ")
+		if b.Dialect.StrictTypes && s == sqlrecord.Singles { // a single that is shown as v may be further away
+			w.Add("CAST(", w.Arg(shifted(v, by)), " AS real) AND ")
 			return
 		}
-		b.Put(w, s, beside(v, by))
+		b.Put(w, s, shifted(v, by))
 		w.Add(" AND ")
 	}
 	out.Ranges = func(w *sqlrecord.Writer, op mapping.Operator, v mapping.Value) {
@@ -189,7 +189,7 @@ func (b *Builder) number(out *sqlrecord.Field, f *mapping.Field, of Known, plain
 	out.Equals = func(w *sqlrecord.Writer, v mapping.Value) { out.Ranges(w, mapping.Equals, v) }
 }
 
-// wholes compares whole numbers with decimals as whole numbers: PostgreSQL takes no index over them
+// wholes compares whole numbers with decimals as whole numbers: PostgreSQL uses no index over them
 // for a numeric.
 func (b *Builder) wholes(out *sqlrecord.Field) {
 	sql := out.Read
@@ -209,8 +209,8 @@ func (b *Builder) wholes(out *sqlrecord.Field) {
 	}
 }
 
-// beside is a decimal so many of its last places away.
-func beside(v mapping.Value, by int64) mapping.Value {
+// shifted is a decimal plus by units of its last place.
+func shifted(v mapping.Value, by int64) mapping.Value {
 	return mapping.DecimalValue(v.Int()+by, v.Scale())
 }
 
@@ -239,7 +239,7 @@ func (b *Builder) text(out *sqlrecord.Field, s sqlrecord.Sort, plain bool) {
 	}
 }
 
-// isWhole reports whether a text is what a whole number of 64 bits is written as.
+// isWhole reports whether a text is the usual form of a whole number of 64 bits.
 func isWhole(text string) bool {
 	n, err := strconv.ParseInt(text, 10, 64)
 	return err == nil && strconv.FormatInt(n, 10) == text

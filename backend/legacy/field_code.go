@@ -8,7 +8,7 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// withNulls makes stored values null. They are no values that a filter finds.
+// withNulls reads the sheet's stored nulls as null. No filter by a value finds them.
 func (b *Builder) withNulls(of sqlrecord.Field, c *sheet.Column) sqlrecord.Field {
 	sql := of.Read
 	stored := sqlrecord.Plain(b.Dialect.Quote(c.Names[0]))
@@ -95,7 +95,7 @@ func (b *Builder) literalOf(f *mapping.Field, v mapping.Value) string {
 	}
 }
 
-// Literal is a text in SQL, which the engine converts to what it is compared with.
+// Literal is a text in SQL, which the engine converts to the type that it is compared with.
 func (b *Builder) Literal(text string) string {
 	if b.Dialect.BackslashEscapes {
 		text = strings.ReplaceAll(text, `\`, `\\`)

@@ -8,9 +8,9 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// moment makes a field of times, which are shown to the millisecond. What is compared is the
-// first value that is shown as a time: of a clock on the wall, which may show an hour twice or
-// leave one out, and of what is finer.
+// moment makes a field of times, which are shown to the millisecond. Comparisons use the first stored
+// value that is shown as a time: stored values may be finer, and a local clock may show an hour twice
+// or skip one.
 func (b *Builder) moment(out *sqlrecord.Field, c *sheet.Column, s sqlrecord.Sort) {
 	sql := out.Read
 	first := b.firstOf(c, s)
@@ -19,7 +19,8 @@ func (b *Builder) moment(out *sqlrecord.Field, c *sheet.Column, s sqlrecord.Sort
 		compared = b.Dialect.Millis(sql)
 		out.Order = []sqlrecord.Expr{compared}
 	}
-	// from appends the condition for what is shown as a time or a later one, or as an earlier one.
+	// from appends the condition for values that are shown as a time or a later one, or, with
+	// earlier, as an earlier one.
 	from := func(w *sqlrecord.Writer, ms int64, earlier bool) {
 		gap, ends, left := int64(0), int64(0), false
 		if s != sqlrecord.Instants && c.Kind != sheet.KindEpoch && c.Kind != sheet.KindEpochMillis {
@@ -60,9 +61,9 @@ func (b *Builder) moment(out *sqlrecord.Field, c *sheet.Column, s sqlrecord.Sort
 	}
 }
 
-// leftOut tells what a clock on the wall leaves out at a time: what stands there all the same
-// reads as a time after it. from is what reads as the time, or a later one, up to where the gap
-// ends; ok is false where the clock leaves out nothing that reads so.
+// leftOut is the part of a gap, which a local clock skips, whose values read as a time or a later
+// one: a value that is stored in a gap reads as a time after it. The part is from from to ends; ok is
+// false if there is none.
 func leftOut(ms int64, zone *time.Location) (from, ends int64, ok bool) {
 	began, _ := time.UnixMilli(ms).In(zone).ZoneBounds()
 	if began.IsZero() {
@@ -82,7 +83,7 @@ func (b *Builder) firstOf(c *sheet.Column, s sqlrecord.Sort) func(w *sqlrecord.W
 		return func(w *sqlrecord.Writer, ms int64) { b.Put(w, sqlrecord.Integers, mapping.IntValue(ms)) }
 	case c.Kind == sheet.KindEpoch:
 		if s == sqlrecord.Decimals || s == sqlrecord.Floats {
-			return func(w *sqlrecord.Writer, ms int64) { b.Put(w, s, mapping.DecimalValue(ms*10-5, 4)) } // it is shown rounded
+			return func(w *sqlrecord.Writer, ms int64) { b.Put(w, s, mapping.DecimalValue(ms*10-5, 4)) } // the time is shown rounded
 		}
 		return func(w *sqlrecord.Writer, ms int64) { b.Put(w, sqlrecord.Integers, mapping.IntValue(ceil(ms, 1000))) }
 	case s == sqlrecord.Instants:
@@ -100,7 +101,7 @@ func ceil(n, by int64) int64 {
 	return q
 }
 
-// wallText is what a clock on the wall shows, as every engine reads it.
+// wallText is a local time in the form that every engine reads.
 func wallText(wall int64) mapping.Value {
 	return mapping.TextValue(time.UnixMilli(wall).UTC().Format("2006-01-02 15:04:05.000"))
 }

@@ -8,8 +8,8 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// written finds values by what a write of them stores, or by the sheet's own condition, so that
-// the columns' indexes serve. What clients see decides all the same.
+// written finds values by what a write of them would store, or by the sheet's own condition, so that
+// the columns' indexes are used. In addition the field is compared as clients see it.
 func (b *Builder) written(f *mapping.Field, c *sheet.Column, of sqlrecord.Field) sqlrecord.Field {
 	if c.Read == "" {
 		return of
@@ -18,7 +18,7 @@ func (b *Builder) written(f *mapping.Field, c *sheet.Column, of sqlrecord.Field)
 	switch {
 	case c.Find != "":
 		finds = []sqlrecord.Expr{Parse("(" + c.Find + ")")}
-	case !slices.ContainsFunc(c.Write, func(a sheet.Assign) bool { return b.ColumnOf(a.Column).Sort == sqlrecord.Singles }): // which no value equals
+	case !slices.ContainsFunc(c.Write, func(a sheet.Assign) bool { return b.ColumnOf(a.Column).Sort == sqlrecord.Singles }): // no value equals a single
 		for _, a := range c.Write {
 			finds = append(finds, append(sqlrecord.Plain(b.Dialect.Quote(a.Column)+" = "), b.asStored(a)...))
 		}
@@ -54,9 +54,9 @@ func (b *Builder) written(f *mapping.Field, c *sheet.Column, of sqlrecord.Field)
 	return of
 }
 
-// asStored is what a write stores, as the type of its column: PostgreSQL takes no index over whole
-// numbers, or over char(n), for a numeric or a text. What is beyond all columns is less than that,
-// so that it can be compared.
+// asStored is what a write stores, cast to the type of its column: PostgreSQL uses no index over whole
+// numbers, or over char(n), for a numeric or a text. Numbers out of the range of all columns are
+// clamped, so that they can be compared.
 func (b *Builder) asStored(a sheet.Assign) sqlrecord.Expr {
 	e := Parse("(" + a.SQL + ")")
 	if !b.Dialect.StrictTypes {
@@ -75,7 +75,7 @@ func (b *Builder) asStored(a sheet.Assign) sqlrecord.Expr {
 // valueParam is the parameter of write and find.
 const valueParam = "value"
 
-// withValue appends an expression in which a value stands, which a function appends.
+// withValue appends an expression; the function value appends its parameter.
 func (b *Builder) withValue(w *sqlrecord.Writer, e sqlrecord.Expr, value func()) {
 	for i, p := range e {
 		if p.Param == valueParam {
@@ -87,7 +87,7 @@ func (b *Builder) withValue(w *sqlrecord.Writer, e sqlrecord.Expr, value func())
 	}
 }
 
-// given appends a value of the interface as SQL of the sheet gets it.
+// given appends a value of the interface in the form that SQL of the sheet gets.
 func (b *Builder) given(w *sqlrecord.Writer, f *mapping.Field, c *sheet.Column, v mapping.Value) {
 	s := map[mapping.Datatype]sqlrecord.Sort{mapping.Int4: sqlrecord.Integers, mapping.Float8: sqlrecord.Decimals, mapping.Varchar: sqlrecord.Texts, mapping.Text: sqlrecord.Texts, mapping.Timestamp: sqlrecord.Clocks}[f.Type]
 	if f.Type == mapping.Float8 && f.Scale < 0 {

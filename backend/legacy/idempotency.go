@@ -89,7 +89,7 @@ func (t *txn) recallFromIDStore(ctx context.Context, client auth.Client, key str
 	return t.tx.tries.Recall(ctx, client, key)
 }
 
-// Remember implements backend.Tx. An answer that is to live longer than a day is dated later,
+// Remember implements backend.Tx. An answer that must live longer than a day is dated in the future,
 // so that it expires later.
 func (t *txn) Remember(ctx context.Context, client auth.Client, key string, m backend.StoredAnswer) error {
 	if t.answers == "" {

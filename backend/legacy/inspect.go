@@ -13,21 +13,21 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// inspector gathers what a database has.
+// inspector reads the schema of a database.
 type inspector struct {
 	*Store
 	conn  sqlrecord.Conn
 	known *schema
-	in    string // the schema that is looked at
+	in    string // the schema that is being read
 }
 
-// inspect reads what the database has, in the source's schema and of the tables in others that
-// the sheet names, and what the sheet's SQL gives there.
+// inspect reads the source's schema, the tables in other schemas that the sheet names, and the types
+// of the sheet's SQL.
 func (s *Store) inspect(ctx context.Context) (*schema, error) {
 	return s.examine(ctx, (*inspector).all)
 }
 
-// Inspect reads what a database has in the source's schema, for who drafts a sheet.
+// Inspect reads the source's schema, for drafting a sheet.
 func Inspect(ctx context.Context, db sqlrecord.DB, source *sheet.SQL) (Schema, error) {
 	known, err := (&Store{source: source, d: db.Dialect(), db: db, sheet: &sheet.Sheet{}}).examine(ctx, (*inspector).tables)
 	if err != nil {
@@ -36,7 +36,7 @@ func Inspect(ctx context.Context, db sqlrecord.DB, source *sheet.SQL) (Schema, e
 	return known.Schema, nil
 }
 
-// examine reads what the database has, as far as a function says.
+// examine runs a function that reads the schema, on one connection.
 func (s *Store) examine(ctx context.Context, far func(*inspector, context.Context) error) (*schema, error) {
 	var i *inspector
 	err := s.db.Read(ctx, func(c sqlrecord.Conn) error {
@@ -59,7 +59,7 @@ func (i *inspector) all(ctx context.Context) error {
 	return i.expressions(ctx)
 }
 
-// tables reads what tables there are.
+// tables reads the tables of all schemas.
 func (i *inspector) tables(ctx context.Context) error {
 	own := func(row []mapping.Value) { i.known.Own = row[0].Text() }
 	version := func(row []mapping.Value) { i.known.version = row[0].Text() }
@@ -157,13 +157,13 @@ func (i *inspector) column(row []mapping.Value) {
 	if c.Collation == "C" || c.Collation == "POSIX" {
 		c.Collation = ""
 	}
-	if c.Default = row[8].Text(); row[8].IsSet() && c.Default == "" { // MySQL writes the empty text so, which still is a default
+	if c.Default = row[8].Text(); row[8].IsSet() && c.Default == "" { // MySQL writes an empty text so, and that is a default, too
 		c.Default = "''"
 	}
-	if !row[6].IsSet() { // a float: of its digits nobody knows how many are behind the point
+	if !row[6].IsSet() { // a float: how many of its digits are decimals is unknown
 		c.Precision = 0
 	}
-	if sizes := sizesOf.FindStringSubmatch(c.Type); sizes != nil { // SQLite tells them with the type
+	if sizes := sizesOf.FindStringSubmatch(c.Type); sizes != nil { // SQLite has the sizes in the type's name
 		c.Type = sizes[1]
 		if sizes[3] != "" || strings.HasPrefix(c.Type, "dec") || strings.HasPrefix(c.Type, "num") {
 			c.Precision, c.Scale = count(sizes[2]), count(sizes[3])
@@ -177,7 +177,7 @@ func (i *inspector) column(row []mapping.Value) {
 
 var sizesOf = regexp.MustCompile(`^([^(]*?) *\(([0-9]+)(?:, *([0-9]+))?\)$`)
 
-// table returns exactly that table; rows of one table come together.
+// table returns the table of exactly that name; rows of one table come together.
 func (i *inspector) table(name string) *Table {
 	at := slices.IndexFunc(i.known.Tables, func(t Table) bool { return t.Name == name && t.Schema == i.in })
 	if at < 0 {
@@ -251,14 +251,14 @@ func truth(text string) bool {
 func count(text string) int {
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {
-		return 0 // none, or more than counts, as of a LONGTEXT
+		return 0 // none, or too large to matter, as of a LONGTEXT
 	}
 	return int(max(0, n))
 }
 
-// collations finds how SQLite compares the texts of each column. It tells that of indexes alone,
-// which not all columns have, those of a view least of all, and which may compare otherwise than
-// their column: so it is asked to compare.
+// collations finds how SQLite compares the texts of each column. SQLite reports collations only of
+// indexes, which not every column has, and which may compare otherwise than the column. So
+// collations has SQLite compare texts.
 func (i *inspector) collations(ctx context.Context) error {
 	for k := range i.known.Tables {
 		t := &i.known.Tables[k]
@@ -289,7 +289,7 @@ func (i *inspector) collations(ctx context.Context) error {
 // isSelect reports whether what is read is a SELECT in parentheses.
 func isSelect(read string) bool { return strings.HasPrefix(strings.TrimSpace(read), "(") }
 
-// readFrom is what stands behind FROM where a resource is read.
+// readFrom is the SQL after FROM in reads of a resource.
 func readFrom(d *sqlrecord.Dialect, prefix string, r *sheet.Resource) string {
 	if isSelect(r.Read) {
 		return r.Read + " AS " + d.Quote(r.Name)

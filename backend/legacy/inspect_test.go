@@ -177,7 +177,7 @@ func serves(t *testing.T, x *fixture, tab *Mapped, index string, f backend.Filte
 				return err
 			}
 		}
-		asked, _, _, err := session{Store: x.Store, conn: c}.asked(t.Context(), tab, backend.Query{Client: one, Filters: []backend.Filter{f}})
+		asked, _, _, err := session{Store: x.Store, conn: c}.translated(t.Context(), tab, backend.Query{Client: one, Filters: []backend.Filter{f}})
 		require.NoError(t, err)
 		text, args := tab.Rows.Count(x.d, x.Params(tab, one), asked)
 		return c.Query(t.Context(), explain+text, []sqlrecord.Column{foreignText}, args, func(row []mapping.Value) error {

@@ -19,8 +19,8 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// How an existing database itself records changes: a table with a row for each change, or, for a
-// resource by version, the rows that are marked as deleted. These are read, never written.
+// The changes that an existing database itself records: in a table with a row for each change, or, for
+// a resource by version, by rows that are marked as deleted. They are read, never written.
 
 var _ follow.Journal = (*Store)(nil)
 
@@ -56,7 +56,7 @@ func (s *Store) Named(ctx context.Context, r *mapping.Resource, client auth.Clie
 	return records, others, err
 }
 
-// journal runs what reads the journal of a resource.
+// journal runs a function that reads the journal of a resource.
 func (s *Store) journal(ctx context.Context, r *mapping.Resource, client auth.Client, f func(session, *Mapped) error) error {
 	t, err := s.TableFor(ctx, r, client)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Store) journal(ctx context.Context, r *mapping.Resource, client auth.Cl
 // beforeAll is the position before the first change.
 const beforeAll = math.MinInt64
 
-// sequence is the column that grows.
+// sequence is the column of positions.
 func (t *Mapped) sequence() sqlrecord.Field {
 	name, of := t.Changes.Sequence, mapping.Field{Type: mapping.Int4}
 	column := columnOf(t.journal, name)
@@ -87,7 +87,7 @@ func (t *Mapped) sequence() sqlrecord.Field {
 	}
 	f := t.value(&of, &sheet.Column{Conversion: sheet.Conversion{Zone: time.UTC}}, sqlrecord.Plain(t.Dialect.Quote(name)), column, true)
 	if !isTime {
-		f.As.Type = mapping.Text // it may be longer than an int4
+		f.As.Type = mapping.Text // a position may be longer than an int4
 	}
 	return f
 }
@@ -106,8 +106,8 @@ func (t *Mapped) position(v mapping.Value) (int64, error) {
 	}
 }
 
-// noted begins what is read of the table of changes: the rows from a position on and, unless that
-// is beforeAll, before another one.
+// noted begins a statement on the table of changes: for the rows from a position on and, unless
+// before is beforeAll, up to before.
 func (s session) noted(t *Mapped, columns string, from, before int64) *sqlrecord.Writer {
 	c, sequence := t.Changes, t.sequence()
 	w := sqlrecord.NewWriter(s.d, nil).Add("SELECT ", columns, " FROM ", Qualified(s.d, s.source.Schema, c.Table), " WHERE ", s.d.Quote(c.Sequence), " IS NOT NULL")
@@ -137,12 +137,12 @@ func (s session) lastChange(ctx context.Context, t *Mapped) (int64, error) {
 	return t.position(row[0])
 }
 
-// mostTogether is how many rows at one position are taken, such as those of one transaction where
-// they are numbered by its time. To read all records takes less memory and time than more.
+// mostTogether is how many rows with the same position are accepted, such as those of one transaction
+// if its time is their position. With more, reading all records takes less memory and time.
 const mostTogether = 20_000
 
-// changedSince reads the keys that the rows behind a position name. Rows at one position come
-// together.
+// changedSince reads the keys in the rows after a position. All rows with the same position are on one
+// page.
 func (s session) changedSince(ctx context.Context, t *Mapped, after string, most int) (page follow.Entries, err error) {
 	at := int64(beforeAll)
 	if after != "" {
@@ -159,7 +159,7 @@ func (s session) changedSince(ctx context.Context, t *Mapped, after string, most
 		names, as = append(names, s.d.Quote(k)), append(as, foreignText)
 	}
 	columns, seen, n, nameless := strings.Join(names, ", "), map[string]bool{}, 0, 0
-	read := func(w *sqlrecord.Writer) error { // those at the last place are read again
+	read := func(w *sqlrecord.Writer) error { // rows at the last position are read again
 		text, args := w.Statement()
 		return s.conn.Query(ctx, text, as, args, func(row []mapping.Value) error {
 			if n++; n > most+mostTogether {
@@ -183,7 +183,7 @@ func (s session) changedSince(ctx context.Context, t *Mapped, after string, most
 			return page, err
 		}
 	}
-	if n == 0 && at != beforeAll { // it may have begun anew
+	if n == 0 && at != beforeAll { // the sequence may have begun anew
 		last, err := s.lastChange(ctx, t)
 		if err != nil || last != beforeAll && last < at {
 			return page, cmp.Or(err, follow.ErrPositionGone)
@@ -206,8 +206,8 @@ func (t *Mapped) noteKey(page *follow.Entries, seen map[string]bool, parts []map
 	}
 }
 
-// named reads the records of keys as the client sees them. others are the IDs of those that he
-// does not see.
+// named reads the records of keys as the client sees them. others are the IDs of records that the
+// client does not see.
 func (s session) named(ctx context.Context, t *Mapped, client auth.Client, keys [][]string) (records []mapping.Record, others []int32, err error) {
 	var unseen [][]string
 	for _, key := range keys {
@@ -243,7 +243,7 @@ func (t *Mapped) partsOf(key []string) (parts []mapping.Value, ok bool) {
 	return parts, true
 }
 
-// known are the IDs of keys that have one: the numbers themselves, or those that were given out.
+// known are the IDs of the keys that have one: the number itself, or an ID that was issued.
 func (s session) known(ctx context.Context, t *Mapped, client auth.Client, keys [][]string) (ids []int32, err error) {
 	if !t.Key.Kept {
 		for _, key := range keys {
@@ -272,24 +272,24 @@ func (s session) deletedSince(ctx context.Context, t *Mapped, client auth.Client
 	if err != nil {
 		return page, fmt.Errorf("since when: %w", err)
 	}
-	var behind []mapping.Value
+	var afterKey []mapping.Value
 	if further {
-		if behind, err = t.split(last); err != nil {
+		if afterKey, err = t.split(last); err != nil {
 			return page, err
 		}
 		if !t.Key.Kept {
-			behind[0] = number(behind[0])
+			afterKey[0] = number(afterKey[0])
 		}
 	}
-	rows := t.Rows // of the table itself: a view may hide them
-	rows.From, rows.Scope, rows.Beside = t.Written, func(w *sqlrecord.Writer, _ backend.Query) { t.marked(w) }, nil
+	rows := t.Rows // read from the table itself: a view may hide deleted rows
+	rows.From, rows.Scope, rows.Extra = t.Written, func(w *sqlrecord.Writer, _ backend.Query) { t.marked(w) }, nil
 	for _, k := range t.Rows.Key {
 		k.As = foreignText
-		rows.Beside = append(rows.Beside, k)
+		rows.Extra = append(rows.Extra, k)
 	}
 	q := backend.Query{Client: client, Fields: []int{}, ModifiedSince: mapping.MilliValue(ms), Limit: most}
 	var keys [][]string
-	err = rows.Many(s.d, s.Params(t, client), q, behind).Each(ctx, s.conn, func(_ mapping.Record, key []mapping.Value, _ *mapping.Field) error {
+	err = rows.Many(s.d, s.Params(t, client), q, afterKey).Each(ctx, s.conn, func(_ mapping.Record, key []mapping.Value, _ *mapping.Field) error {
 		if page.More = len(keys) == most; page.More {
 			return sqlrecord.ErrEnough
 		}

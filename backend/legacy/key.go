@@ -12,7 +12,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// asWhole is a text that isWhole as a number, and any other value itself.
+// asWhole converts a text that isWhole to a number, and returns any other value as it is.
 func asWhole(v mapping.Value) mapping.Value {
 	if v.Kind() != mapping.KindText || !isWhole(v.Text()) {
 		return v
@@ -26,7 +26,7 @@ func (w *write) newKey(ctx context.Context) error {
 	missing := w.knownKey()
 	how := w.t.Key.Generated
 	if how == "identity" {
-		// The last part is the engine's, whatever the sheet would write there.
+		// The engine makes the last part, whatever the sheet would write there.
 		w.key[len(w.key)-1] = mapping.Value{}
 		return nil
 	}

@@ -11,15 +11,15 @@ import (
 	"frontdesk/mapping"
 )
 
-// lacksLetters reports whether an error says that a text has letters which a column's, or the
-// database's, character set lacks. Every set has ASCII: where the text has nothing else, the error
-// has another cause, in the sheet or the database.
+// lacksLetters reports whether an error says that a text has letters that the character set of a
+// column or the database lacks. Every set has ASCII: if the text has nothing else, the error has
+// another cause, in the sheet or the database.
 func lacksLetters(err error, text string) bool {
 	f, _ := sqlrecord.FaultOf(err)
 	return f.Class == sqlrecord.FaultCharset && strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
-// unheld is the filter by one value for whose letters the database may have failed; nil for none.
+// unheld is the filter by one value whose letters may have made the database fail; nil for none.
 func unheld(err error, filters []backend.Filter) *backend.Filter {
 	for _, f := range filters {
 		for _, v := range f.Operands() {
@@ -31,8 +31,8 @@ func unheld(err error, filters []backend.Filter) *backend.Filter {
 	return nil
 }
 
-// holdable leaves values out that no record can have, for their letters. It is false where a filter
-// has no other: then nothing matches.
+// holdable removes the filter values that no record can have because of their letters. It returns
+// false if a filter has no other values, so that nothing matches.
 func (s *Store) holdable(ctx context.Context, t *Mapped, q backend.Query) (backend.Query, bool) {
 	lacked := func(f backend.Filter) bool {
 		one := backend.Query{Client: q.Client, Fields: []int{}, Filters: []backend.Filter{f}, Limit: 1}

@@ -13,13 +13,13 @@ import (
 // link is a field that holds the kept ID of another record.
 type link struct {
 	field *mapping.Field
-	at    int             // of the first part of the key, beside the fields
-	names int             // how many parts there are
-	to    *sheet.Resource // nil where ReferenceBy tells it of each record
+	at    int             // position of the key's first part in Table.Extra
+	names int             // how many parts the key has
+	to    *sheet.Resource // nil if ReferenceBy names it, in each record
 }
 
-// targetOf is the resource that a field refers to, and reports whether the field may hold kept
-// IDs. The resource is nil where another field tells it.
+// targetOf returns the resource that a field refers to, and whether the field may hold kept IDs. The
+// resource is nil if another field names it.
 func (t *Mapped) targetOf(f *mapping.Field) (target *sheet.Resource, kept bool) {
 	if f.Reference != "" {
 		target = t.sheet.Resource(f.Reference)
@@ -34,8 +34,8 @@ func (t *Mapped) targetOf(f *mapping.Field) (target *sheet.Resource, kept bool) 
 	return nil, kept
 }
 
-// linked makes a field that refers to kept keys. A filter has the key in place of the ID, as one
-// text.
+// linked makes a field that refers to kept keys. In a filter the key, as one text, takes the place of
+// the ID.
 func (t *Mapped) linked(c *sheet.Column, parts []sqlrecord.Field, target *sheet.Resource) sqlrecord.Field {
 	of := sqlrecord.Field{Null: true}
 	for _, p := range parts {
@@ -77,12 +77,12 @@ func (t *Mapped) IsText(name string) bool {
 	return s == sqlrecord.Texts || s == sqlrecord.Padded
 }
 
-// keyIn are the parts of the key that a filter names; nil where it names none.
+// keyIn are the parts of the key in a filter's value; nil if the value is no key.
 func keyIn(v mapping.Value, parts int, target *sheet.Resource) (key []mapping.Value) {
 	if v.Text() == noKey {
 		return nil
 	}
-	if v.Kind() != mapping.KindText { // of a resource whose keys are the IDs
+	if v.Kind() != mapping.KindText { // the resource's keys are the IDs
 		return []mapping.Value{mapping.TextValue(v.String())}[:min(1, parts)]
 	}
 	for _, part := range sheet.SplitKey(v.Text()) {
@@ -97,11 +97,11 @@ func keyIn(v mapping.Value, parts int, target *sheet.Resource) (key []mapping.Va
 	return key
 }
 
-// link notes which keys of a row get kept IDs. It returns the field of a key that is none.
-func (b *batch) link(rec mapping.Record, beside []mapping.Value) *mapping.Field {
+// link notes which keys of a row need kept IDs. It returns the field of an incomplete key.
+func (b *batch) link(rec mapping.Record, extra []mapping.Value) *mapping.Field {
 	t, n := b.t, len(b.records)
 	if t.Key.Kept {
-		parts := beside[:len(t.Keys)]
+		parts := extra[:len(t.Keys)]
 		for _, p := range parts {
 			if !p.IsSet() {
 				return t.Fields[t.ID].Field
@@ -113,11 +113,11 @@ func (b *batch) link(rec mapping.Record, beside []mapping.Value) *mapping.Field 
 		to := l.to
 		if to == nil {
 			if to = t.sheet.Resource(rec.Get(l.field.ReferenceBy).Text()); to == nil || !to.Key.Kept {
-				rec.Values[l.field.Index] = number(beside[l.at])
+				rec.Values[l.field.Index] = number(extra[l.at])
 				continue
 			}
 		}
-		parts := beside[l.at : l.at+l.names]
+		parts := extra[l.at : l.at+l.names]
 		rec.Values[l.field.Index] = mapping.NullValue()
 		if t.refersToNone(l, parts) {
 			continue
@@ -134,7 +134,7 @@ func (b *batch) link(rec mapping.Record, beside []mapping.Value) *mapping.Field 
 	return nil
 }
 
-// refersToNone reports whether the parts of a reference are those of no key.
+// refersToNone reports whether the parts of a reference are no key, so that it refers to nothing.
 func (t *Mapped) refersToNone(l link, parts []mapping.Value) bool {
 	for _, p := range parts {
 		if !p.IsSet() || strings.Trim(p.Text(), " ") == "" {
@@ -149,7 +149,7 @@ func (t *Mapped) refersToNone(l link, parts []mapping.Value) bool {
 	return false
 }
 
-// refer asks for the keys of the records that the write refers to.
+// refer looks up the keys of the records that the write refers to.
 func (w *write) refer(ctx context.Context, rec mapping.Record) (err error) {
 	var refs []sheet.IDRef
 	for _, l := range w.t.links {
@@ -175,7 +175,7 @@ func (t *Mapped) linkOf(l link, rec mapping.Record) *sheet.Resource {
 }
 
 // partsOf are the parts of the key that a field refers to by a kept ID, nil for none; linked is
-// false where it does not.
+// false if the field holds no kept IDs.
 func (w *write) partsOf(f *mapping.Field, v mapping.Value) (parts []mapping.Value, linked bool, _ *mapping.Error) {
 	for _, l := range w.t.links {
 		if l.field != f {
@@ -200,8 +200,7 @@ func (w *write) partsOf(f *mapping.Field, v mapping.Value) (parts []mapping.Valu
 	return nil, false, nil
 }
 
-// filtered is the resource whose kept IDs a filter compares with; nil where it compares with
-// none.
+// filtered is the resource whose kept IDs a filter compares with; nil if it compares with none.
 func (t *Mapped) filtered(f backend.Filter, others []backend.Filter) *sheet.Resource {
 	if f.Field.Primary && t.Key.Kept {
 		return t.Resource
@@ -224,7 +223,7 @@ func (t *Mapped) filtered(f backend.Filter, others []backend.Filter) *sheet.Reso
 	return nil
 }
 
-// noKey stands for the key of an ID that was never given out.
+// noKey stands for the key of an ID that was never issued.
 const noKey = "\x1a"
 
 // keyed is the key of an ID, as one text.

@@ -18,7 +18,7 @@ type session struct {
 	*Store
 	conn  sqlrecord.Conn
 	tx    *transaction // nil outside of one
-	doubt *bool        // see certain; nil where each statement sees what there is
+	doubt *bool        // see certain; nil if each statement sees the present state
 }
 
 type recordID struct {
@@ -79,7 +79,7 @@ func (s session) tag(ctx context.Context, t *Mapped, client auth.Client, rec *ma
 
 // byKey returns the record with a key, and locks it if the query says so.
 func (s session) byKey(ctx context.Context, t *Mapped, q backend.Query, key []mapping.Value) (rec mapping.Record, err error) {
-	if q.ForUpdate && t.From != t.Written { // a view can not always be locked
+	if q.ForUpdate && t.From != t.Written { // not every view can be locked
 		if err := s.lockRow(ctx, t, q.Client, key); err != nil {
 			return rec, err
 		}
@@ -130,12 +130,12 @@ func (s session) page(ctx context.Context, r *mapping.Resource, q backend.Query)
 	if err != nil {
 		return page, err
 	}
-	asked, after, known, err := s.asked(ctx, t, q)
+	translated, after, known, err := s.translated(ctx, t, q)
 	if err != nil {
 		return page, err
 	}
-	if asked.Total {
-		text, args := t.Rows.Count(s.d, s.Params(t, q.Client), asked)
+	if translated.Total {
+		text, args := t.Rows.Count(s.d, s.Params(t, q.Client), translated)
 		err := s.conn.Query(ctx, text, oneInt, args, func(row []mapping.Value) error {
 			page.Total = row[0].Int()
 			return nil
@@ -148,11 +148,11 @@ func (s session) page(ctx context.Context, r *mapping.Resource, q backend.Query)
 		return page, nil
 	}
 	if !q.Unversioned && t.version < 0 && q.Fields != nil { // the version is a sum of all
-		asked.Fields = all(q.Fields, r)
+		translated.Fields = all(q.Fields, r)
 	}
 	b := batch{session: s, t: t, client: q.Client}
 	read := 0
-	err = t.Rows.Many(s.d, s.Params(t, q.Client), asked, after).Each(ctx, s.conn, func(rec mapping.Record, beside []mapping.Value, lost *mapping.Field) error {
+	err = t.Rows.Many(s.d, s.Params(t, q.Client), translated, after).Each(ctx, s.conn, func(rec mapping.Record, extra []mapping.Value, lost *mapping.Field) error {
 		if t.lacks(rec) {
 			s.missed()
 		}
@@ -161,7 +161,7 @@ func (s session) page(ctx context.Context, r *mapping.Resource, q backend.Query)
 			return sqlrecord.ErrEnough
 		}
 		n := len(b.records)
-		if err := b.add(rec, beside, lost); err != nil || len(b.records) == n {
+		if err := b.add(rec, extra, lost); err != nil || len(b.records) == n {
 			return err
 		}
 		switch added, err := page.Add(&q, b.records[n]); {
@@ -188,10 +188,10 @@ func (s session) page(ctx context.Context, r *mapping.Resource, q backend.Query)
 
 var oneInt = []sqlrecord.Column{{Type: mapping.Int4}}
 
-// all are the fields that are asked for, and those of which a version is made.
-func all(asked []int, r *mapping.Resource) []int {
+// all are the requested fields, and those that a version is computed from.
+func all(requested []int, r *mapping.Resource) []int {
 	fields := r.ListFields()
-	for _, i := range asked {
+	for _, i := range requested {
 		if r.Fields[i].Type == mapping.Bytea {
 			fields = append(fields[:len(fields):len(fields)], i)
 		}
@@ -210,9 +210,9 @@ func (s session) elements(ctx context.Context, q backend.Query) backend.ReadElem
 	}
 }
 
-// asked is a query as the database is asked: with keys in place of kept IDs. known is false if
-// the page is behind an ID that was never given out.
-func (s session) asked(ctx context.Context, t *Mapped, q backend.Query) (out backend.Query, after []mapping.Value, known bool, err error) {
+// translated is a query with keys in place of kept IDs, and the key after which the page begins.
+// known is false if q.After was never issued.
+func (s session) translated(ctx context.Context, t *Mapped, q backend.Query) (out backend.Query, after []mapping.Value, known bool, err error) {
 	var refs []sheet.IDRef
 	for _, f := range q.Filters {
 		if target := t.filtered(f, q.Filters); target != nil {
@@ -239,7 +239,7 @@ func (s session) asked(ctx context.Context, t *Mapped, q backend.Query) (out bac
 		}
 		out.Filters[i] = f
 	}
-	if out.Fields != nil { // so that it is seen where one has another type by now
+	if out.Fields != nil { // read also what filters and orders use, so that a changed type of it is noticed
 		out.Fields = slices.Clone(out.Fields)
 		for _, f := range q.Filters {
 			out.Fields = append(out.Fields, f.Field.Index)
@@ -256,7 +256,7 @@ func (s session) asked(ctx context.Context, t *Mapped, q backend.Query) (out bac
 	return out, after, known, err
 }
 
-// keptID adds an ID to those whose keys are needed.
+// keptID adds an ID to refs, whose keys are looked up.
 func (s session) keptID(refs []sheet.IDRef, t *Mapped, id int32) []sheet.IDRef {
 	if t == nil || !t.Key.Kept {
 		return refs
@@ -283,20 +283,20 @@ type batch struct {
 	records []mapping.Record
 	pending []pending
 	lost    *mapping.Field    // of the last row that could not be shown
-	first   [1]mapping.Record // room for records, of which a get has one
+	first   [1]mapping.Record // room for the only record of a get
 }
 
-// pending is a field of a record that gets the kept ID of a key.
+// pending is a field that waits for the kept ID of a key.
 type pending struct {
 	record, field int
 	ref           sheet.KeyRef
 }
 
-// add takes a row. One with a value that cannot be shown is left out.
-func (b *batch) add(rec mapping.Record, beside []mapping.Value, lost *mapping.Field) error {
+// add adds a row. A row with a value that cannot be shown is left out.
+func (b *batch) add(rec mapping.Record, extra []mapping.Value, lost *mapping.Field) error {
 	t, linked := b.t, len(b.pending)
 	if lost == nil {
-		lost = b.link(rec, beside)
+		lost = b.link(rec, extra)
 	}
 	if lost != nil {
 		b.lost, b.pending = lost, b.pending[:linked]
@@ -312,15 +312,15 @@ func (b *batch) add(rec mapping.Record, beside []mapping.Value, lost *mapping.Fi
 		rec.Values[f.at] = f.value
 	}
 	switch {
-	case t.client >= 0 && strings.TrimRight(beside[t.client].Text(), " ") == t.SystemClient:
+	case t.client >= 0 && strings.TrimRight(extra[t.client].Text(), " ") == t.SystemClient:
 		rec.Owner, rec.Values[t.IsSystem] = mapping.OfAll, mapping.IntValue(1)
 	case t.parent == nil && t.SQL.Client == (sheet.Expr{}):
 		rec.Owner = mapping.OfAll
 	default:
-		rec.Owner = b.client.ID // the statement says so
+		rec.Owner = b.client.ID // the statement reads no others
 	}
 	if t.version >= 0 {
-		rec.Version = versionOf(beside[t.version])
+		rec.Version = versionOf(extra[t.version])
 	}
 	b.records = append(b.records, rec)
 	return nil
@@ -344,7 +344,7 @@ func textsOf(parts []mapping.Value) []string {
 	return out
 }
 
-// number is a text that was read for a whole number.
+// number converts a whole number that was read as a text.
 func number(v mapping.Value) mapping.Value {
 	if v = asWhole(v); v.Kind() != mapping.KindInt {
 		return mapping.NullValue()
@@ -352,7 +352,7 @@ func number(v mapping.Value) mapping.Value {
 	return v
 }
 
-// finish asks for the kept IDs, and sums up records that have no version.
+// finish fills in the kept IDs, and hashes records that have no version.
 func (b *batch) finish(ctx context.Context, unversioned bool) error {
 	if len(b.pending) > 0 {
 		var refs []sheet.KeyRef

@@ -11,19 +11,19 @@ import (
 	"frontdesk/mapping"
 )
 
-// elsewhere is what a client reads about a table that refers to its record and that no sheet
-// names: the table's own name stays secret.
+// elsewhere is what a client reads in place of a table's name, if the table refers to its record and
+// is not in the sheet.
 const elsewhere = "elsewhere"
 
-// refused turns an engine's error about a write into what a Driver answers: what the sheet
-// says about it, else what the table's columns and keys tell, else what failure returns.
+// refused turns an engine's error about a write into the Driver's: by the sheet's errors, else by
+// what is known of the table's columns and keys, else by failure.
 func (w *write) refused(ctx context.Context, err error) error {
 	f, ok := sqlrecord.FaultOf(err)
 	if ok && w.sheet.Errors.Translate(failureOf(f), w.attempt) == nil {
-		if told := w.judge(ctx, f, err); told != nil {
-			return told
+		if violation := w.judge(ctx, f, err); violation != nil {
+			return violation
 		}
-		if (f.Class == sqlrecord.FaultValue || f.Class == sqlrecord.FaultNull) && w.t.Target != nil && !w.runsPrograms() { // nothing that is known of the table explains it
+		if (f.Class == sqlrecord.FaultValue || f.Class == sqlrecord.FaultNull) && w.t.Target != nil && !w.runsPrograms() { // the table as it is known does not explain the error
 			err = w.altered(err)
 		}
 	}
@@ -44,7 +44,7 @@ func (w *write) judge(ctx context.Context, f sqlrecord.Fault, err error) error {
 		if columns = w.t.unique(f.Constraint); columns == nil {
 			return w.unknown(f, stale, err)
 		}
-	case w.t.Target == nil: // of a schema that was not looked at
+	case w.t.Target == nil: // its schema was not inspected
 		return &backend.StaleError{Fallback: w.failure(err, w.attempt), Err: stale}
 	case w.attempt.Op == mapping.OpDelete:
 		return w.inUse(f.Constraint, stale, err)
@@ -60,15 +60,15 @@ func (w *write) judge(ctx context.Context, f sqlrecord.Fault, err error) error {
 		return nil
 	case len(found) == 0:
 		return w.taken(err)
-	case w.sheet.OwnRules: // nobody here would find it
+	case w.sheet.OwnRules: // no rule here would find the violation
 		return found
 	default:
 		return &backend.StaleError{Fallback: found, Err: stale}
 	}
 }
 
-// unknown explains a duplicate in columns that are not known, since those of a view belong to
-// another table. It may be the key that was made, or a value that the rules look for.
+// unknown explains a duplicate in columns that are not known, because a view's columns belong to
+// another table. The duplicate may be the key that was made, or a value that the rules check.
 func (w *write) unknown(f sqlrecord.Fault, stale, err error) error {
 	others := w.t.Target == nil || w.t.Target.View
 	if others && f.Constraint != "" && w.attempt.Op == mapping.OpCreate && w.t.Key.Generated == "max+1" {
@@ -82,10 +82,10 @@ func (w *write) unknown(f sqlrecord.Fault, stale, err error) error {
 	return nil
 }
 
-// taken is errTaken; nil if an earlier run was refused with the same key, which then nobody
-// took meanwhile.
+// taken is errTaken; nil if an earlier run was refused with the same key: then no other transaction
+// took it meanwhile.
 func (w *write) taken(err error) error {
-	// A part that the engine makes is another one each time.
+	// A part that the engine makes differs each time.
 	if w.attempt.Op != mapping.OpCreate || len(w.key) > 0 && !slices.ContainsFunc(w.key, mapping.Value.IsAbsent) {
 		row := fmt.Sprint(w.t.Name, w.attempt.ID, w.t.JoinKey(textsOf(w.key)))
 		if slices.Contains(w.tx.tries.refused, row) {
@@ -101,26 +101,26 @@ func (w *write) writesUnique() bool {
 	return !w.sheet.OwnRules && slices.ContainsFunc(w.sets, func(s set) bool { return s.field != nil && s.field.Unique && !s.field.Readonly })
 }
 
-// inUse says where the record is in use that a foreign key keeps from being deleted.
+// inUse is the violation of deleting a record that a foreign key refers to; it says where.
 func (w *write) inUse(constraint string, stale, err error) error {
-	at, among := "", 0
+	at, matches := "", 0
 	for _, ref := range w.t.referrers {
 		if constraint == "" || strings.EqualFold(ref.Name, constraint) {
-			at, among = ref.At, among+1
+			at, matches = ref.At, matches+1
 		}
 	}
-	if among == 0 {
+	if matches == 0 {
 		return nil
 	}
-	isKnown := among == 1 && at != ""
+	isKnown := matches == 1 && at != ""
 	if !isKnown {
 		at = elsewhere
 	}
-	told := mapping.Fail(mapping.InUse, mapping.Literal("id"), mapping.Literal(at)).Because(err)
-	if among == 1 && !isKnown || w.sheet.OwnRules {
-		return told
+	violation := mapping.Fail(mapping.InUse, mapping.Literal("id"), mapping.Literal(at)).Because(err)
+	if matches == 1 && !isKnown || w.sheet.OwnRules {
+		return violation
 	}
-	return &backend.StaleError{Fallback: told, Err: stale}
+	return &backend.StaleError{Fallback: violation, Err: stale}
 }
 
 // references are the columns of a foreign key of the table; nil if there is none of that name.

@@ -9,9 +9,9 @@ import (
 )
 
 // Schema is the tables of a database: those of the source's own schema, and of other schemas that
-// were asked for.
+// the sheet names.
 type Schema struct {
-	Own    string  // the source's schema, which a name without a schema is of
+	Own    string  // the source's schema, which a name without a schema belongs to
 	Tables []Table // and views, by name
 }
 
@@ -22,11 +22,11 @@ type Table struct {
 	View    bool
 	Columns []Column
 	Primary []string // columns of the primary key, in its order
-	Indexes []Index  // the primary key's among them
+	Indexes []Index  // including the primary key's
 	Foreign []ForeignKey
 	Checks  []Check // conditions of its rows
-	// Triggers are those that the database shows: MariaDB and MySQL do to users with the
-	// right TRIGGER alone.
+	// Triggers are those that the database shows: MariaDB and MySQL show them only to users with
+	// the right TRIGGER.
 	Triggers []Trigger
 	// Lasting is the engine of a table that has no transactions, MyISAM: what was written to it stays
 	// when the transaction is undone. "" of all others.
@@ -36,7 +36,7 @@ type Table struct {
 // Trigger is a program that runs when a table is written.
 type Trigger struct {
 	Name string // with what it fires on: TR_REL_BU BEFORE UPDATE
-	Text string // of MariaDB and MySQL; "" where it was not asked for
+	Text string // on MariaDB and MySQL; else ""
 }
 
 // Column is a column. Lengths are in characters, bytes for binary types.
@@ -44,17 +44,17 @@ type Column struct {
 	Name             string
 	Type             string // as the engine names it, in small letters, without sizes
 	Sort             sqlrecord.Sort
-	Length           int // the longest possible; 0 where the type has no limit
-	Precision, Scale int // of decimals; of integers the digits, if the engine tells them; not of floats
+	Length           int // the longest possible; 0 if the type has no limit
+	Precision, Scale int // of decimals; of integers the digits, if the engine reports them; not of floats
 	Nullable         bool
 	Default          string // as the engine words it; "" for none
-	Collation        string // of texts, as the engine names it; "" for by their bytes
-	IgnoresCase      bool   // texts that differ in case alone are equal
+	Collation        string // of texts, as the engine names it; "" for comparison by bytes
+	IgnoresCase      bool   // texts that differ only in case are equal
 	Generated        bool   // identity, auto-increment or computed: never written
-	CountsBlanks     bool   // texts that differ in blanks behind alone are not equal
+	CountsBlanks     bool   // texts that differ only in blanks at the end are not equal
 	bits             uint   // of whole numbers; 0 if the type does not say how many
-	// Rights are what the gateway's account may do with it: select, insert, update. nil of the
-	// result of a SELECT.
+	// Rights are what the gateway's account may do with the column: select, insert, update. nil
+	// for the result of a SELECT.
 	Rights []string
 }
 
@@ -72,7 +72,7 @@ type ForeignKey struct {
 	Columns    []string
 	Table      string
 	References []string
-	Refuses    bool // rows that it refers to cannot be deleted
+	Refuses    bool // rows that the key refers to cannot be deleted
 }
 
 // Check is a condition on rows, about these columns. An unnamed one of SQLite has its text as
@@ -82,8 +82,8 @@ type Check struct {
 	Columns []string
 }
 
-// Table returns the table of that name, or nil. Case counts only where two names
-// differ in nothing else.
+// Table returns the table of that name, or nil. Case counts only if two names differ
+// in nothing else.
 func (s Schema) Table(name string) *Table {
 	return calledAs(s.Tables, s.full(name), func(t *Table) string { return t.Schema + "." + t.Name })
 }
@@ -107,7 +107,7 @@ func (t *Table) Column(name string) *Column {
 // may reports whether the gateway's account has a right.
 func (c *Column) may(right string) bool { return c.Rights == nil || slices.Contains(c.Rights, right) }
 
-// decimals are how many a column of numbers keeps; -1 where it keeps them all, or none is known.
+// decimals is how many decimals a column keeps; -1 if it keeps all, or that is not known.
 func (c *Column) decimals(d *sqlrecord.Dialect) int {
 	if c.bits > 0 {
 		return 0
@@ -118,8 +118,8 @@ func (c *Column) decimals(d *sqlrecord.Dialect) int {
 	return -1
 }
 
-// Identifies reports whether columns are unique without any other. What a view has is not known,
-// and taken for unique.
+// Identifies reports whether the columns are unique together. Nothing is known of a view, whose columns
+// count as unique.
 func (t *Table) Identifies(columns []string) bool {
 	within := func(of []string) bool {
 		return len(of) > 0 && !slices.ContainsFunc(of, func(name string) bool { return !slices.Contains(columns, name) })
@@ -127,9 +127,8 @@ func (t *Table) Identifies(columns []string) bool {
 	return t.View || within(t.Primary) || slices.ContainsFunc(t.Indexes, func(i Index) bool { return i.Unique && within(i.Columns) })
 }
 
-// CaseOf tells how keys of these columns are compared: whether all texts among them are
-// compared without case, and whether all are compared with it. Both are true if there are no
-// texts.
+// CaseOf reports how keys of these columns are compared: whether all texts in them are compared
+// without case, and whether all are compared with it. Both are true if there are no texts.
 func (t *Table) CaseOf(columns []string) (ignored, counts bool) {
 	ignored, counts = true, true
 	for _, name := range columns {
@@ -165,8 +164,8 @@ func calledAs[T any](all []T, name string, of func(*T) string) *T {
 // Referrer is a foreign key that keeps rows of a resource's table from being deleted.
 type Referrer struct {
 	ForeignKey
-	Of string // the table that it is of
-	At string // the resource with a field of it; "" for none
+	Of string // the table that has the key
+	At string // the resource with a field for the key; "" for none
 }
 
 // Referrers are the foreign keys that keep rows of a resource from being deleted.
@@ -201,7 +200,7 @@ var integerBits = map[string]uint{
 	"int": 32, "integer": 32, "int4": 32, "serial": 32, "bigint": 64, "int8": 64, "bigserial": 64,
 }
 
-// sorted notes what the type is to comparisons, and to an engine that keeps to it.
+// sorted sets the column's Sort, and what follows from it, by its type.
 func (c *Column) sorted(d *sqlrecord.Dialect) {
 	if c.Sort = d.SortOf(c.Type); !d.FlexibleTypes {
 		c.bits = integerBits[strings.TrimSuffix(c.Type, " unsigned")]

@@ -9,18 +9,17 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// A table without a column of the client belongs to whom the records belong that its rows refer
-// to (client: {through: FIELD}), over as many steps as it takes. Every statement says so itself.
+// The rows of a table without a client column belong to the client of the records that they refer
+// to (client: {through: FIELD}), over any number of steps. Every statement has that condition.
 
-// The parameters that stand for the identity of the client: as the sheet knows clients, and as
-// a text.
+// The parameters for the identity of the client: in the sheet's form, and as a text.
 const (
 	clientParam     = "client"
 	clientTextParam = "client as text"
 )
 
-// params are those of what is read and found: the client alone. key is the client's identity
-// where that is a text.
+// params are the parameters of expressions in reads and filters: only the client. key is the
+// client's identity if that is a text.
 func (b *Builder) params(client auth.Client, key string) sqlrecord.Params {
 	return func(w *sqlrecord.Writer, name string) {
 		v, s := mapping.IntValue(client.ID), sqlrecord.Integers
@@ -33,7 +32,7 @@ func (b *Builder) params(client auth.Client, key string) sqlrecord.Params {
 	}
 }
 
-// clientExpr is the place of the client.
+// clientExpr is the expression for the client of a row.
 func (t *Mapped) clientExpr() sqlrecord.Expr {
 	if t.parent != nil {
 		return sqlrecord.Plain(t.owner(t.From, 1))
@@ -59,7 +58,7 @@ func (t *Mapped) scope(w *sqlrecord.Writer, system bool) {
 	}
 }
 
-// clientOperand is the identity of the client as its column has it: MariaDB would compare texts
+// clientOperand is the identity of the client in the type of its column: MariaDB would compare texts
 // with a number as numbers, and take 1x for 1.
 func (t *Mapped) clientOperand() sqlrecord.Expr {
 	switch t.clientSort {
@@ -93,7 +92,7 @@ func (t *Mapped) belongs(w *sqlrecord.Writer, of string, system bool) {
 	w.Add(")")
 }
 
-// throughColumns are the columns of the reference to the record whose client counts.
+// throughColumns are the columns of the reference to the record that has the client.
 func (t *Mapped) throughColumns() []string { return t.SQL.Fields[t.Through.Index].Names }
 
 // owner is the expression for the client of a row of outer, over the records that it belongs to.

@@ -35,8 +35,8 @@ var (
 type IDStore interface {
 	sheet.IDStore
 	backend.AnswerStore
-	// IgnoreCase makes the keys of a resource one that differ in case alone. It is called
-	// before any ID of it is asked for.
+	// IgnoreCase makes keys of a resource equal that differ only in case. It is called before
+	// any ID of the resource is looked up.
 	IgnoreCase(ctx context.Context, resource string) error
 }
 
@@ -50,18 +50,18 @@ type Options struct {
 	// LockWait bounds the wait for a row that another transaction holds; 0 for
 	// DefaultLockWait. It should be well below the backend's timeout.
 	LockWait time.Duration
-	// Log is told of transactions that are run again; nil for nobody.
+	// Log gets a line for transactions that are run again; may be nil.
 	Log *zap.Logger
-	// User tells who asks, for the sheet's :user and :username; nil for nobody.
+	// User returns the user of a request, for the sheet's :user and :username; nil for nobody.
 	User func(ctx context.Context) auth.User
 }
 
-// DefaultLockWait is how long to wait for a row if nothing else is said.
+// DefaultLockWait is the default of Options.LockWait.
 const DefaultLockWait = 3 * time.Second
 
 // Store is an existing SQL database. It is safe for concurrent use.
 type Store struct {
-	auth.Elsewhere // its users change their passwords there
+	auth.Elsewhere // users change their passwords in the vendor's system
 	follow.Source
 
 	sheet   *sheet.Sheet
@@ -72,18 +72,18 @@ type Store struct {
 	answers string // quoted table of answers under idempotency keys; "" for the id store
 	now     func() time.Time
 	log     *zap.Logger
-	clients sync.Map // identities of clients by their numbers, where they are kept
+	clients sync.Map // identities of clients by their kept numbers
 
 	passwords *auth.ForeignHashes
 
-	looking sync.Mutex // no look that began later ends earlier
+	looking sync.Mutex // looks run one at a time, so an older one never replaces a newer view
 	leftMu  sync.Mutex
 	left    map[backend.Place]int64
 	user    func(ctx context.Context) auth.User
 
 	view     atomic.Pointer[view]
-	decimals map[string]map[string]int // of resources and columns, when they were first looked at
-	changed  chan struct{}             // says that the database may have changed
+	decimals map[string]map[string]int // of resources and columns, when they were first inspected
+	changed  chan struct{}             // receives when the database may have changed
 	stop     context.CancelFunc
 	stopped  chan struct{}
 }
@@ -150,7 +150,7 @@ func Connect(ctx context.Context, source *sheet.SQL, wait time.Duration, log *za
 	})
 }
 
-// table returns what is known of a resource's table.
+// table returns a resource's table, or why the resource is closed.
 func (s *Store) table(r *mapping.Resource) (*Mapped, error) {
 	v := s.view.Load()
 	switch t, closed := v.tables[r], v.closed[r]; {
@@ -165,7 +165,7 @@ func (s *Store) table(r *mapping.Resource) (*Mapped, error) {
 
 // Get implements backend.Reader.
 func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (rec mapping.Record, err error) {
-	q.ForUpdate = false // nothing could hold it
+	q.ForUpdate = false // outside of a transaction nothing can hold the lock
 	err = s.reading(ctx, r, q, func(on session) (err error) {
 		rec, err = on.get(ctx, r, q)
 		return err
@@ -192,7 +192,7 @@ func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) 
 	return page, err
 }
 
-// reading runs f: where that takes several statements, in one snapshot.
+// reading runs f, in one snapshot if f takes several statements.
 func (s *Store) reading(ctx context.Context, r *mapping.Resource, q backend.Query, f func(session) error) error {
 	if r.HasArray(q.Fields) || q.Total {
 		return s.snapshot(ctx, f)
@@ -224,8 +224,8 @@ func (s *Store) Capabilities() backend.Capabilities {
 	return backend.Capabilities{Name: "legacy", Store: s.source.Engine, Version: s.view.Load().version, OwnRules: s.sheet.OwnRules, Atomic: s.answers != ""}
 }
 
-// Shares implements backend.Sharer: nobody knows what a sheet's statements do beside the
-// transaction.
+// Shares implements backend.Sharer. Writes by the sheet's statements do not share: these may have effects
+// outside of the transaction.
 func (s *Store) Shares(r *mapping.Resource, op mapping.Scope) bool {
 	t := s.view.Load().tables[r]
 	if t == nil {

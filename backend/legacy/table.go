@@ -20,12 +20,11 @@ type Mapped struct {
 	Written string   // quoted; what is written
 	From    string   // quoted, or a SELECT; what is read
 	Keys    []string // quoted columns of the key
-	// parent has the records that tell whose a row is; nil where it tells itself.
+	// parent has the records that determine the client of a row; nil if the row has its client.
 	parent *Mapped
-	// Target is what the database says of the written table; nil where it says nothing, as of
-	// another schema.
+	// Target describes the written table; nil if the database does not, as for another schema.
 	Target  *Table
-	journal *Table // the table of changes; nil where there is none, or nothing is known of it
+	journal *Table // the table of changes; nil if there is none, or it is not known
 	// referrers are the keys that keep its rows from being deleted.
 	referrers []Referrer
 	// links are the fields with kept IDs of other records, and arrays the positions of the
@@ -34,14 +33,14 @@ type Mapped struct {
 	arrays  []int
 	lookups []int        // see lacks
 	plates  []int        // license plates: Dutch ones are answered with their dashes
-	fixed   []fixedField // those that are the same in all records
-	// client and version are where what is read beside the fields has these, -1 for nowhere.
+	fixed   []fixedField // fields that are the same in all records
+	// client and version are their positions in Rows.Extra, -1 for none.
 	client, version int
 	clientSort      sqlrecord.Sort
 	// Parts of the condition for what a client sees.
 	where, clientRead, clientValue sqlrecord.Expr
-	// perClient tells that numbers made as the highest plus one are counted per client, because
-	// the client's column is part of the primary key.
+	// perClient says that numbers made as the highest plus one are counted per client, because the
+	// client's column is part of the primary key.
 	perClient bool
 }
 
@@ -55,17 +54,16 @@ type fixedField struct {
 type schema struct {
 	Schema
 	version string // the engine's
-	// reads are what is read of each resource, by its name; nil of one in a schema that was not
-	// looked at.
+	// reads are the tables that resources are read from, by the resource's name; nil for one in a
+	// schema that was not inspected.
 	reads map[string]*Table
 	// refused is SQL of the sheet that the database refuses, by resource.
 	refused map[string][]*Problem
-	// results are the sorts of expressions, by the table that they are over and their text.
+	// results are the types of expressions, by the table that they are over and their text.
 	results map[[2]string]Known
 }
 
-// newTable makes the table of a resource. What the database says of its columns decides how
-// they are compared.
+// newTable makes the table of a resource. The types of its columns decide how they are compared.
 func newTable(sh *sheet.Sheet, d *sqlrecord.Dialect, of *sheet.Resource, s *schema) *Mapped {
 	prefix := sh.Source.SQL.Schema
 	t := &Mapped{Resource: of, sheet: sh, Written: Qualified(d, prefix, of.Table), From: readFrom(d, prefix, of), client: -1, version: -1, lookups: lookups(of)}
@@ -84,7 +82,7 @@ func newTable(sh *sheet.Sheet, d *sqlrecord.Dialect, of *sheet.Resource, s *sche
 		t.makeField(i)
 	}
 	if v := of.SQL.Version; v != (sheet.Expr{}) {
-		t.version = t.beside(t.ExprOf(v), mapping.Text)
+		t.version = t.extra(t.ExprOf(v), mapping.Text)
 	}
 	t.referrers = s.Referrers(sh, of)
 	if of.Changes.IsReported() {
@@ -104,10 +102,10 @@ func (t *Mapped) complete(tables map[*mapping.Resource]*Mapped) {
 	}
 }
 
-// keep makes what is the same in all statements, once all tables are complete.
+// keep computes what is the same in all statements, once all tables are complete.
 func (t *Mapped) keep() {
 	if t.SystemClient != "" {
-		t.client = t.beside(t.clientExpr(), mapping.Text)
+		t.client = t.extra(t.clientExpr(), mapping.Text)
 	}
 	t.Rows.Keep(t.Dialect)
 }
@@ -140,7 +138,7 @@ func (t *Mapped) makeKey() {
 		t.simply(&f, of.Sort)
 		if t.Key.Kept {
 			t.part(&f, of.Sort)
-			t.Rows.Beside = append(t.Rows.Beside, f)
+			t.Rows.Extra = append(t.Rows.Extra, f)
 		}
 		t.Rows.Key = append(t.Rows.Key, f)
 	}
@@ -151,7 +149,7 @@ func (t *Mapped) makeKey() {
 	}
 }
 
-// part makes the comparison of a part of a key with a text.
+// part lets a part of a key be compared with a text.
 func (t *Mapped) part(f *sqlrecord.Field, s sqlrecord.Sort) {
 	sql := f.Read
 	f.Operand = func(w *sqlrecord.Writer, v mapping.Value) { t.partOperand(w, s, v) }
@@ -177,7 +175,7 @@ func (t *Mapped) partOperand(w *sqlrecord.Writer, s sqlrecord.Sort, v mapping.Va
 	t.Put(w, s, v)
 }
 
-// makeField adds a field that is in the table.
+// makeField adds the field at a position.
 func (t *Mapped) makeField(i int) {
 	f, c := t.Fields[i].Field, &t.SQL.Fields[i]
 	switch {
@@ -204,7 +202,7 @@ func (t *Mapped) makeField(i int) {
 		return
 	}
 	names := c.Names
-	l := link{field: f, at: len(t.Rows.Beside), names: len(names), to: target}
+	l := link{field: f, at: len(t.Rows.Extra), names: len(names), to: target}
 	var parts []sqlrecord.Field
 	for _, name := range names {
 		part := sqlrecord.Field{Read: sqlrecord.Plain(t.Dialect.Quote(name)), As: sqlrecord.Column{Type: mapping.Text, Foreign: true}}
@@ -217,7 +215,7 @@ func (t *Mapped) makeField(i int) {
 		t.part(&part, t.Result(c.Read).Sort)
 		parts = append(parts, part)
 	}
-	t.Rows.Beside = append(t.Rows.Beside, parts...)
+	t.Rows.Extra = append(t.Rows.Extra, parts...)
 	t.links = append(t.links, l)
 	t.Rows.Fields[i] = t.linked(c, parts, target)
 }
@@ -227,7 +225,7 @@ func (t *Mapped) writes() bool {
 	return t.Operations[mapping.OpCreate] || t.Operations[mapping.OpUpdate] || t.Operations[mapping.OpDelete]
 }
 
-// fixed makes a field that has the same value in all records, null where it is in none.
+// fixed makes a field that has the same value in all records; null if it is absent from them.
 func fixed(v mapping.Value) sqlrecord.Field {
 	return sqlrecord.Field{
 		Order: []sqlrecord.Expr{sqlrecord.Plain("(SELECT 1)")},
@@ -244,10 +242,10 @@ func b2i(b bool) int {
 	return 0
 }
 
-// beside adds what is read with every record, and returns where.
-func (t *Mapped) beside(e sqlrecord.Expr, as mapping.Datatype) int {
-	t.Rows.Beside = append(t.Rows.Beside, sqlrecord.Field{Read: e, As: sqlrecord.Column{Type: as, Foreign: true}})
-	return len(t.Rows.Beside) - 1
+// extra adds an expression that is read with every record, and returns its position.
+func (t *Mapped) extra(e sqlrecord.Expr, as mapping.Datatype) int {
+	t.Rows.Extra = append(t.Rows.Extra, sqlrecord.Field{Read: e, As: sqlrecord.Column{Type: as, Foreign: true}})
+	return len(t.Rows.Extra) - 1
 }
 
 // ExprOf is a column or SQL of the sheet.
@@ -280,7 +278,7 @@ func Qualified(d *sqlrecord.Dialect, prefix, name string) string {
 	return strings.Join(parts, ".")
 }
 
-// Between is the word that stands before the n-th of several parts, counted from 0.
+// Between is the word before the n-th of several parts, counted from 0: none before the first.
 func Between(n int, word string) string {
 	if n == 0 {
 		return ""
@@ -293,8 +291,8 @@ func comma(n int) string { return Between(n, ", ") }
 // errKeyForm says that a kept key no longer fits the sheet.
 var errKeyForm = fmt.Errorf("%w: a kept key has another number of parts than the sheet's", backend.ErrUnexpected)
 
-// keyOf returns the parts of an ID's key, from those of the id store if it has them. It is false
-// where there is no such key.
+// keyOf returns the parts of an ID's key: those in the id store, if keys are kept. It returns false
+// if there is no such key.
 func (t *Mapped) keyOf(id int32, keys sheet.Keys) (key []mapping.Value, ok bool, err error) {
 	if !t.Key.Kept {
 		return []mapping.Value{mapping.IntValue(int64(id))}, true, nil

@@ -11,30 +11,29 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// What follows, and what else is exported of a Mapped, is for tools that ask the database more than
-// it serves.
+// What follows, and what else is exported of a Mapped, is for tools that examine the database.
 
 // DB is the database.
 func (s *Store) DB() sqlrecord.DB { return s.db }
 
-// Schema is what the database had when it was last looked at.
+// Schema is the database's schema at the last inspection.
 func (s *Store) Schema() Schema { return s.view.Load().known }
 
-// Refused is what the database refused of the sheet when it was last looked at.
+// Refused is what the database refused of the sheet at the last inspection.
 func (s *Store) Refused() []*Problem { return Problems(s.view.Load().refused) }
 
-// Sheet is the sheet that it is served by.
+// Sheet is the sheet that the store was opened with.
 func (s *Store) Sheet() *sheet.Sheet { return s.sheet }
 
-// Mapped is a resource as statements refer to it, even where it is closed.
+// Mapped is a resource as statements refer to it, even if it is closed.
 func (s *Store) Mapped(r *mapping.Resource) *Mapped { return s.view.Load().tables[r] }
 
 // Accounts makes expressions over the table of users.
 func (s *Store) Accounts() *Builder { return s.view.Load().accounts }
 
-// Asked is a query as the database is asked, and the key after which its page begins.
-func (s *Store) Asked(ctx context.Context, t *Mapped, q backend.Query) (asked backend.Query, after []mapping.Value, err error) {
-	asked, after, _, err = session{Store: s}.asked(ctx, t, q)
+// Translated is a query with keys in place of kept IDs, and the key after which its page begins.
+func (s *Store) Translated(ctx context.Context, t *Mapped, q backend.Query) (asked backend.Query, after []mapping.Value, err error) {
+	asked, after, _, err = session{Store: s}.translated(ctx, t, q)
 	return asked, after, err
 }
 
@@ -45,7 +44,7 @@ type UserSeen struct {
 	Hashless bool // no hash of a form that the sheet lists
 }
 
-// EachUser gives all users of the sheet's table.
+// EachUser calls each for all users of the sheet's table.
 func (s *Store) EachUser(ctx context.Context, each func(UserSeen)) error {
 	w := sqlrecord.NewWriter(s.d, nil)
 	columns := s.accountFacts(w)
@@ -62,7 +61,7 @@ func (s *Store) EachUser(ctx context.Context, each func(UserSeen)) error {
 	})
 }
 
-// Owner is whose a row is, and what its place is to comparisons; nil where it tells of no client.
+// Owner is the expression for the client of a row, and its sort; nil if rows have no client.
 func (t *Mapped) Owner() (sqlrecord.Expr, sqlrecord.Sort) {
 	at := t
 	for at.parent != nil {
@@ -74,11 +73,11 @@ func (t *Mapped) Owner() (sqlrecord.Expr, sqlrecord.Sort) {
 	return t.clientExpr(), at.clientSort
 }
 
-// Parts are the parts of the key that a field refers to by kept IDs; nil where it does not.
+// Parts are the parts of the key that a field refers to by kept IDs; nil if it holds none.
 func (t *Mapped) Parts(f *mapping.Field) []sqlrecord.Field {
 	for _, l := range t.links {
 		if l.field == f {
-			return t.Rows.Beside[l.at : l.at+l.names]
+			return t.Rows.Extra[l.at : l.at+l.names]
 		}
 	}
 	return nil

@@ -30,14 +30,14 @@ type held struct {
 type transaction struct {
 	held   map[recordID]held
 	tries  *acrossTries
-	user   auth.User // who asks
-	writes []*write  // those of it, in their order
+	user   auth.User // of the request
+	writes []*write  // in their order
 }
 
 // acrossTries is what is known over all runs of a transaction: the state of its idempotency
 // key, and which rows were refused with a key made for them.
 type acrossTries struct {
-	backend.Attempt // whose answer the id store keeps, where no table does
+	backend.Attempt // its answer is in the id store, unless the database has a table for answers
 	refused         []string
 }
 
@@ -49,12 +49,12 @@ func (s *Store) Write(ctx context.Context, f func(backend.Tx) error) error {
 }
 
 // errTaken says that another transaction has meanwhile taken a value that was made for a row,
-// mostly its key. The next run makes another one.
+// usually its key. The next run makes another one.
 var errTaken = errors.New("another transaction has taken a value that was made for a row")
 
-// inTx runs f in a transaction, and again if a key that was made in it was taken meanwhile; the
-// database runs it again where it ended it in favour of another one. Answers under idempotency keys
-// are settled at the end.
+// inTx runs f in a transaction, and again if a key that was made in it was taken meanwhile. sqlrecord
+// runs the transaction again if the database ended it in favour of another one. Answers under
+// idempotency keys are settled at the end.
 func (s *Store) inTx(ctx context.Context, f func(*txn) error) error {
 	m := &acrossTries{Attempt: backend.Attempt{Answers: s.idStore}}
 	err := backend.RunAgain(ctx, func() error { return s.once(ctx, m, f) }, func(err error) bool {
@@ -76,7 +76,7 @@ func (s *Store) once(ctx context.Context, m *acrossTries, f func(*txn) error) er
 	done := false
 	err := s.db.Write(ctx, func(c sqlrecord.Conn) error {
 		done = false
-		m.Undone() // by the run before
+		m.Undone() // the run before had no effect
 		last = &txn{session{Store: s, conn: c, tx: &transaction{held: map[recordID]held{}, tries: m, user: s.user(ctx)}, doubt: new(bool)}}
 		if err := last.certain(ctx, f(last)); err != nil {
 			return err
@@ -97,38 +97,38 @@ func (s *Store) once(ctx context.Context, m *acrossTries, f func(*txn) error) er
 	if err == nil || !done || errors.Is(err, backend.ErrUnsettled) || errors.Is(err, backend.ErrCollision) {
 		return err
 	}
-	for _, w := range slices.Backward(last.tx.writes) { // what is checked only at the commit
-		if told := w.refused(ctx, err); !errors.Is(told, backend.ErrUnexpected) {
-			return told
+	for _, w := range slices.Backward(last.tx.writes) { // an error at the commit belongs to one of the writes
+		if violation := w.refused(ctx, err); !errors.Is(violation, backend.ErrUnexpected) {
+			return violation
 		}
 	}
 	return s.wrap("commit", err)
 }
 
-// failure turns an engine's error into what a Driver answers: what the sheet translates, else
-// ErrUnexpected, or a failure of the engine.
+// failure turns an engine's error into the Driver's: by the sheet's errors, else ErrUnexpected, or a
+// failure of the engine.
 func (s *Store) failure(err error, a sheet.Attempt) error {
 	if err == nil {
 		return nil
 	}
-	if _, told := mapping.AsViolations(err); told {
+	if _, violated := mapping.AsViolations(err); violated {
 		return err
 	}
 	if f, ok := sqlrecord.FaultOf(err); ok && f.Class != sqlrecord.FaultCollision {
-		if told := s.sheet.Errors.Translate(failureOf(f), a); told != nil {
-			return told.Because(err)
+		if violation := s.sheet.Errors.Translate(failureOf(f), a); violation != nil {
+			return violation.Because(err)
 		}
 	}
 	return s.wrap(string(a.Op)+" "+a.Resource.Name, err)
 }
 
-// failureOf is a fault in the words of a sheet.
+// failureOf is a fault in the form that the sheet's errors match.
 func failureOf(f sqlrecord.Fault) sheet.Failure {
 	return sheet.Failure{SQLState: f.SQLState, Code: f.Code, Constraint: f.Constraint, Message: f.Message}
 }
 
-// wrap adds what the engine was asked for. An error that the sheet does not foresee is
-// unexpected, unless the engine cannot work.
+// wrap adds what the engine was doing. An error that the sheet does not translate is unexpected,
+// unless the engine cannot work.
 func (s *Store) wrap(what string, err error) error {
 	if err == nil {
 		return nil
@@ -147,8 +147,8 @@ func (t *txn) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (ma
 	return t.get(ctx, r, q)
 }
 
-// List implements backend.Reader. A value that no record can have, for its letters, can not be
-// written either, and the transaction has failed.
+// List implements backend.Reader. A filter value that no record can have, because of its letters,
+// fails the transaction; it could not be written either.
 func (t *txn) List(ctx context.Context, r *mapping.Resource, q backend.Query) (backend.Page, error) {
 	page, err := t.page(ctx, r, q)
 	if f := unheld(err, q.Filters); f != nil {

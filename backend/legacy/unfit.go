@@ -11,13 +11,12 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// What a database refuses of a value by itself, whatever its other rows have, is told of
-// the field that it came from: where its column is known beyond doubt. A trigger fails by
-// its own statements as the write itself would, and of these no client is told: so the engine
-// is asked whether the column, without its table, can hold the value.
+// A value that the database refuses by itself, whatever other rows have, is a violation of the
+// field that it came from, if its column is certain. But a trigger's own statements fail with
+// the same errors as the write, and these are not the client's fault. So in doubt the engine has to
+// show whether the column, without its table, can hold the value.
 
-// respelled returns the violations of texts of which a column would make another one: a number
-// of 012.
+// respelled returns the violations of texts that a column would change: 012 in a column of numbers.
 func (w *write) respelled() error {
 	var found mapping.Violations
 	for _, s := range w.sets {
@@ -29,14 +28,14 @@ func (w *write) respelled() error {
 	return found.Err()
 }
 
-// sends reports whether a client's value is written to a column as it is.
+// sends reports whether a client's value is written to a column unconverted.
 func (w *write) sends(s set) bool {
 	statements := w.t.SQL.Statements[w.attempt.Op]
 	return s.field != nil && !s.field.Readonly && s.plain.IsSet() &&
 		(statements == nil || slices.Contains(statements, sheet.OwnStatement) || slices.Contains(statements, sheet.OwnUpdate))
 }
 
-// invalid words that a column cannot hold the value of a field; the column is nil if it is not
+// invalid is the violation of a value that a column cannot hold; the column is nil if it is not
 // known.
 func (w *write) invalid(f *mapping.Field, c *Column) *mapping.Error {
 	v := w.attempt.Record.Values[f.Index]
@@ -54,7 +53,7 @@ func (w *write) invalid(f *mapping.Field, c *Column) *mapping.Error {
 	}
 }
 
-// missing words that a field must have a value.
+// missing is the violation of a field without a required value.
 func (w *write) missing(f *mapping.Field) *mapping.Error {
 	reason := mapping.FieldRequired
 	if w.attempt.Op == mapping.OpUpdate {
@@ -63,8 +62,8 @@ func (w *write) missing(f *mapping.Field) *mapping.Error {
 	return mapping.Fail(reason, mapping.Literal(f.Name))
 }
 
-// unfitBy is the violation of a value that the database refused; nil if that does not lead to
-// one field.
+// unfitBy is the violation of a value that the database refused; nil if it cannot be traced to one
+// field.
 func (w *write) unfitBy(ctx context.Context, f sqlrecord.Fault, err error) error {
 	if f.Class == sqlrecord.FaultValue || f.Class == sqlrecord.FaultCharset {
 		if found := w.refusedAlone(ctx, err); found != nil {
@@ -114,9 +113,9 @@ func (w *write) columnOf(f sqlrecord.Fault) *Column {
 	}
 }
 
-// alone reports whether no program changes what is written to a column. Then a value that it
-// refuses is the client's, even if programs write elsewhere. A trigger that changes the column
-// names it.
+// alone reports whether no program changes what is written to a column. Then a value that the column
+// refuses is the client's, even if programs write to other columns. A trigger that changes the column
+// contains its name.
 func (w *write) alone(c *Column) bool {
 	event := map[mapping.Scope]string{mapping.OpCreate: " INSERT", mapping.OpUpdate: " UPDATE"}[w.attempt.Op]
 	return w.t.SQL.Statements[w.attempt.Op] == nil && !slices.ContainsFunc(w.t.Target.Triggers, func(t Trigger) bool {
@@ -126,7 +125,7 @@ func (w *write) alone(c *Column) bool {
 
 // lacks reports whether a column must have a value and the write gives it none.
 func (w *write) lacks(c *Column) bool {
-	if c.Nullable || c.Generated || c.Type == "timestamp" { // which MariaDB may fill in
+	if c.Nullable || c.Generated || c.Type == "timestamp" { // MariaDB may fill these in
 		return false
 	}
 	at := w.setOf(c.Name)
@@ -136,13 +135,13 @@ func (w *write) lacks(c *Column) bool {
 	return !w.sets[at].plain.IsAbsent() && !w.sets[at].plain.IsSet()
 }
 
-// setOf is where a column is among those that are written; -1 if it is not.
+// setOf is the position of a column in w.sets; -1 if it is not written.
 func (w *write) setOf(column string) int {
 	return slices.IndexFunc(w.sets, func(s set) bool { return strings.EqualFold(s.column, column) })
 }
 
-// emptyAt is the field that a client left empty, or out on create, and that alone fills a
-// column; nil if there is none.
+// emptyAt is the field that alone fills a column, if the client left it empty or, on create, out; nil
+// if there is none.
 func (w *write) emptyAt(column string) (field *mapping.Field) {
 	for i := range w.t.SQL.Fields {
 		for _, a := range w.t.SQL.Fields[i].Write {
@@ -161,8 +160,7 @@ func (w *write) emptyAt(column string) (field *mapping.Field) {
 	return field
 }
 
-// refusedAlone are the fields whose values the engine refuses apart from the row; each is
-// tried.
+// refusedAlone are the fields whose values the engine refuses even without the row; each is tried.
 func (w *write) refusedAlone(ctx context.Context, err error) error {
 	var found mapping.Violations
 	for _, s := range w.sets {
@@ -182,9 +180,9 @@ func (w *write) refusedAlone(ctx context.Context, err error) error {
 	return found.Err()
 }
 
-// tries has the engine take a value for one of a column, in a variable of its type, so that no
-// trigger fires. The error is what it says; nil as well where that cannot be asked. The connection
-// is another one: the transaction of the write has failed.
+// tries has the engine convert a value to the type of a column, in a variable, so that no trigger
+// fires. It returns the engine's error; nil also if that cannot be tried. It uses another connection,
+// because the transaction of the write has failed.
 func (w *write) tries(ctx context.Context, s set) error {
 	column, v := w.t.Written+"."+w.d.Quote(s.column), s.plain
 	if w.d.Try == nil {

@@ -20,21 +20,21 @@ type write struct {
 	t       *Mapped
 	client  auth.Client
 	attempt sheet.Attempt
-	// keys are the kept keys of the records that it refers to.
+	// keys are the kept keys of the records that the write refers to.
 	keys sheet.Keys
 	// sets are the columns that are written.
 	sets []set
-	// key is that of a new row. Parts that the engine makes are absent.
+	// key is the key of a new row. Parts that the engine makes are absent.
 	key []mapping.Value
-	// after is the record as it is to be.
+	// after is the record as it will be.
 	after mapping.Record
 }
 
-// set is a column that is written, and SQL of what is written to it.
+// set is a column that is written, and the SQL of its value.
 type set struct {
 	column string
 	value  func(w *sqlrecord.Writer)
-	// plain is the value itself where no SQL of the sheet stands around it; else absent.
+	// plain is the value itself if no SQL of the sheet converts it; else absent.
 	plain mapping.Value
 	field *mapping.Field // nil for constants and the client
 }
@@ -143,15 +143,15 @@ func (w *write) readBack(ctx context.Context, key []mapping.Value) (mapping.Reco
 	if err == nil {
 		err = w.kept(rec)
 	}
-	if err == nil { // it is locked by having been written
+	if err == nil { // having written the row locks it
 		w.tx.held[recordID{w.t.Resource.Resource, rec.ID()}] = held{rec, key}
 		err = w.tag(ctx, w.t, w.client, &rec)
 	}
 	return rec, err
 }
 
-// kept fails where a column has kept another number than was written, and no program has made it:
-// it keeps fewer decimals than it did.
+// kept fails if a column holds another number than was written, and no program changed it: then the
+// column now keeps fewer decimals than the schema said.
 func (w *write) kept(rec mapping.Record) error {
 	if w.t.Target == nil || w.runsPrograms() {
 		return nil
@@ -197,8 +197,8 @@ func (t *txn) Update(ctx context.Context, client auth.Client, before, patch mapp
 	return w.readBack(ctx, of.key)
 }
 
-// lock returns the record locked by this transaction. If it has changed since it was read, the
-// rules judge again.
+// lock locks a record and returns it. If it has changed since it was read, lock fails with ErrStale,
+// so that the rules judge again.
 func (t *txn) lock(ctx context.Context, client auth.Client, before mapping.Record) (held, error) {
 	id := recordID{before.Resource, before.ID()}
 	of, ok := t.tx.held[id]
@@ -278,7 +278,7 @@ func (w *write) insert(ctx context.Context) error {
 	return w.refused(ctx, err)
 }
 
-// keyColumns is how a key is read.
+// keyColumns are the columns of a key in a result.
 func (t *Mapped) keyColumns() (all []sqlrecord.Column) {
 	for _, k := range t.Rows.Key {
 		all = append(all, k.As)
@@ -329,7 +329,7 @@ func (w *write) change(ctx context.Context, b *sqlrecord.Writer) error {
 	return nil
 }
 
-// writeKey appends the condition on which the client may write the row of a key.
+// writeKey appends the condition for the row of a key, if the client may write it.
 func (t *Mapped) writeKey(w *sqlrecord.Writer, key []mapping.Value) {
 	w.Add(" WHERE ")
 	for i, k := range t.Keys {

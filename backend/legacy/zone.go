@@ -16,8 +16,8 @@ import (
 // moment is an instant, in seconds since 1970, and what a clock of the session shows then.
 type moment struct{ at, shown int64 }
 
-// moments asks the session's clock for one instant per month, from a year ago to a year ahead:
-// so summer and winter time are among them in every zone.
+// moments reads the session's clock at one instant per month, from a year ago to a year ahead, so that
+// every zone shows both its summer and its winter time.
 func (i *inspector) moments(ctx context.Context) (all []moment, err error) {
 	const month = 30 * 24 * time.Hour
 	var selected []string
@@ -50,9 +50,8 @@ func differs(all []moment, zone *time.Location) string {
 	return ""
 }
 
-// judgeZones refuses a sheet whose times are certain to shift: of TIMESTAMP columns of MySQL,
-// which are shown in the session's zone, and of columns that the database alone fills, with what
-// its clock shows.
+// judgeZones refuses a sheet whose times are certain to shift: in TIMESTAMP columns of MySQL, which
+// are shown in the session's zone, and in columns that only the database fills, by its own clock.
 func (i *inspector) judgeZones(ctx context.Context) error {
 	moments, err := i.moments(ctx)
 	if err != nil {
@@ -88,7 +87,7 @@ func (i *inspector) onlyDatabaseFills(r *sheet.Resource, f *mapping.Field, how *
 		!slices.ContainsFunc(r.SQL.Constants, func(a sheet.Assign) bool { return a.Column == how.Names[0] })
 }
 
-// cure is what to write in the sheet if the session's zone is not that of a field.
+// cure is what to write in the sheet if the session's zone differs from that of a field.
 func (i *inspector) cure(moments []moment, zone *time.Location) string {
 	const utc = "time_zone: UTC of the field"
 	if i.d.SetZone == "" {
@@ -113,7 +112,7 @@ func (s *schema) columnOf(table string, how *sheet.Column) *Column {
 func isPresent(value string) bool {
 	value = strings.ToLower(value)
 	if strings.Contains(value, "timezone(") || strings.Contains(value, "at time zone") || strings.Contains(value, "utc") {
-		return false // a zone of its own
+		return false // the default names a zone of its own
 	}
 	return slices.ContainsFunc([]string{"now()", "current_timestamp", "localtimestamp", "clock_timestamp", "current_date", "curdate", "sysdate"}, func(word string) bool { return strings.Contains(value, word) })
 }

@@ -152,9 +152,9 @@ func (t *txn) changeUser(ctx context.Context, change string, args ...mapping.Val
 // transaction, so that nobody else can use it first.
 func (s *Store) changeUsers(ctx context.Context, change func(t *txn) error) error {
 	err := s.inOwnTx(ctx, change)
-	for more := s.spare != nil; more && sqlrecord.DiskFull(err); {
+	for more := s.freeReserve != nil; more && sqlrecord.DiskFull(err); {
 		err = s.inOwnTx(ctx, func(t *txn) error {
-			more = s.spare()
+			more = s.freeReserve()
 			return change(t)
 		})
 	}

@@ -51,7 +51,7 @@ type Options struct {
 	KeepChanges time.Duration
 	// Spare frees a part of the space that is reserved for changes of users on a full disk, and
 	// reports whether there was any; nil if none is reserved.
-	Spare func() bool
+	FreeReserve func() bool
 	// Purge ticks when expired rows are to be removed; nil for every hour.
 	Purge <-chan time.Time
 }
@@ -59,16 +59,16 @@ type Options struct {
 // Store is the built-in administration. It is safe for concurrent use.
 type Store struct {
 	addressBook
-	db       sqlrecord.DB
-	reserved sqlrecord.DB // the same for what is no call for records: users, resets, health
-	model    *mapping.Model
-	derived  *derived
-	records  *sqlrecord.Store
-	changes  *sqlrecord.Changes
-	hasher   *auth.Hasher
-	now      func() time.Time
-	endPurge func()
-	spare    func() bool
+	db          sqlrecord.DB
+	reserved    sqlrecord.DB // the same for what is no call for records: users, resets, health
+	model       *mapping.Model
+	derived     *derived
+	records     *sqlrecord.Store
+	changes     *sqlrecord.Changes
+	hasher      *auth.Hasher
+	now         func() time.Time
+	endPurge    func()
+	freeReserve func() bool
 }
 
 // Open opens an administration, makes or migrates its tables, and starts to
@@ -78,7 +78,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{addressBook: loadAddressBook(), model: o.Model, derived: newDerived(o.Model), hasher: o.Hasher, now: o.Now, spare: o.Spare}
+	s := &Store{addressBook: loadAddressBook(), model: o.Model, derived: newDerived(o.Model), hasher: o.Hasher, now: o.Now, freeReserve: o.FreeReserve}
 	if s.db, err = openDB(ctx, o); err != nil {
 		return nil, err
 	}

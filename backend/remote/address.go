@@ -17,7 +17,7 @@ import (
 // newWire makes the wire to a service, and returns the path that all its calls begin with. It ignores
 // proxies of the environment: calls go only where the sheet says.
 func newWire(o *core, of *sheet.Service) (w *wire, base string, err error) {
-	u, err := url.Parse(of.URL) // which the sheet has checked
+	u, err := url.Parse(of.URL) // the sheet has checked it
 	if err != nil {
 		return nil, "", fmt.Errorf("the address of the service: %w", errors.Unwrap(err))
 	}
@@ -33,7 +33,7 @@ func newWire(o *core, of *sheet.Service) (w *wire, base string, err error) {
 	return &wire{pool: p, host: u.Host, maxAnswer: int(of.MaxAnswer), retries: of.Retries, random: o.Random, now: o.Now}, u.EscapedPath(), nil
 }
 
-// authorities are those of the system and those in file.
+// authorities are the system's certificate authorities and those in file.
 func authorities(file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil

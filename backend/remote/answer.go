@@ -13,12 +13,12 @@ import (
 // answer is what a service answered.
 type answer struct {
 	status int
-	target string // of the call that it answers
+	target string // of the request
 	body   string
-	header *fasthttp.ResponseHeader // of the connection
-	// conn is what it came over, which waits for the answer to be believed; again
-	// tells that it can be used again then.
-	conn  *conn // nil where it is closed by now
+	header *fasthttp.ResponseHeader // belongs to the connection
+	// conn is the connection of the answer. It is kept until the answer is believed; again
+	// says that it can be reused then.
+	conn  *conn // nil if it is closed
 	again bool
 }
 
@@ -29,7 +29,7 @@ func (a *answer) isPage() bool {
 		return false
 	}
 	begins := strings.TrimSpace(a.body[:min(len(a.body), 64)])
-	if !strings.HasPrefix(begins, "<") { // as JSON never does
+	if !strings.HasPrefix(begins, "<") { // JSON never begins so
 		return false
 	}
 	begins = strings.ToLower(begins)
@@ -37,8 +37,8 @@ func (a *answer) isPage() bool {
 	return strings.HasPrefix(begins, "<!doctype html") || html && (rest == "" || strings.ContainsAny(rest[:1], "> \t\r\n"))
 }
 
-// conclude releases an answer after err. If the answer was not the one asked for, or could not
-// be understood, the connection is closed: the next answer on it may be wrong as well.
+// conclude releases an answer after err. If the answer was not the requested one, or could not
+// be understood, conclude closes the connection: the next answer on it may be wrong as well.
 func (w *wire) conclude(a *answer, err *error) {
 	a.again = a.again && !isShape(*err)
 	w.release(a)
@@ -52,7 +52,7 @@ func (w *wire) release(a *answer) {
 	}
 }
 
-// maxInterim is how many 1xx answers may come before the answer.
+// maxInterim is how many 1xx answers may come before the final one.
 const maxInterim = 10
 
 func (a *answer) read(c *conn, limit int) error {
@@ -75,7 +75,7 @@ func (a *answer) read(c *conn, limit int) error {
 		return fmt.Errorf("the answer is encoded as %.20q, which was not asked for", coding)
 	}
 	if a.status == fasthttp.StatusNoContent || a.status == fasthttp.StatusNotModified {
-		if a.announcesBody() { // which has none; should it come, it is not the next answer
+		if a.announcesBody() { // if such a body comes, it must not be read as the next answer
 			a.header.SetConnectionClose()
 		}
 		return nil
@@ -88,8 +88,8 @@ func (a *answer) read(c *conn, limit int) error {
 		return errTooLarge
 	}
 	body, err := readSized(c, length)
-	// The body is not written to again, so that the texts in it can be parts of
-	// it: a record costs one allocation for all of them.
+	// The body is not written to again, so its texts can be slices of it: a record
+	// costs one allocation for all of them.
 	a.body = unsafe.String(unsafe.SliceData(body), len(body))
 	return err
 }

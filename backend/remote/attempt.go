@@ -12,19 +12,18 @@ import (
 	"frontdesk/mapping"
 )
 
-// settleTimeout bounds what is done in the id store once the write has ended. What is not
-// released by then expires.
+// settleTimeout bounds the calls of the id store after a write has ended. What is not released by
+// then expires.
 const settleTimeout = 2 * time.Second
 
-// settling is the context in which a key is released or completed, and what was held released,
-// even if its client has gone.
+// settling is the context for releasing or completing a key, and releasing held records, even if the
+// client has gone.
 func settling(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 }
 
-// tellsUndone reports whether an error is the service's answer that it did not carry out the
-// write.
-func tellsUndone(err error) bool {
+// isUndone reports whether an error is the service's answer that it did not carry out the write.
+func isUndone(err error) bool {
 	if errors.Is(err, backend.ErrStale) || errors.Is(err, backend.ErrNotFound) {
 		return true
 	}
@@ -32,20 +31,20 @@ func tellsUndone(err error) bool {
 	return ok
 }
 
-// attempt is one write. It notes that a byte of it may have been sent, and what the service is sent of its key.
+// attempt is one write. It notes whether a byte of it may have been sent, and the key that the service gets.
 type attempt struct {
 	backend.Attempt
-	sent string // a hash of the key, which fits anywhere; "" for none
+	sent string // a hash of the key, short enough for any service; "" for none
 }
 
-// Recall returns the answer that was given under the key before.
+// Recall returns the answer stored under the key, nil if there is none.
 func (a *attempt) Recall(ctx context.Context, client auth.Client, key string) (*backend.StoredAnswer, error) {
 	sum := sha256.Sum256([]byte(key))
 	a.sent = hex.EncodeToString(sum[:])
 	return a.Attempt.Recall(ctx, client, key)
 }
 
-// Remember has the answer kept under the key, which is taken now where nothing was sent.
+// Remember has the answer kept under the key, which it takes if nothing was sent.
 func (a *attempt) Remember(ctx context.Context, _ auth.Client, _ string, m backend.StoredAnswer) error {
 	a.Attempt.Remember(m)
 	_, err := a.Take(ctx)

@@ -49,7 +49,7 @@ func (apart) Take(context.Context, string, int64, int32) (func(context.Context),
 // Two writes of one record through this gateway are judged one after the other,
 // also by a service that has no versions.
 func TestWritesOfOneRecordTakeTurns(t *testing.T) {
-	d := copiedFrom(t, remotetest.NewRack(), remotetest.TellsSince)
+	d := copiedFrom(t, remotetest.NewRack(), remotetest.WithSince)
 	require.Equal(t, []int{1, 7}, updatedAtOnce(t, 8, front(t, d)))
 	require.Zero(t, d.holds.count())
 }

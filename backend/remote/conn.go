@@ -18,17 +18,17 @@ type conn struct {
 	raw    net.Conn
 	stream net.Conn // raw, or TLS over it
 	in     *bufio.Reader
-	header fasthttp.ResponseHeader // of the present answer
+	header fasthttp.ResponseHeader // of the current answer
 	quiet  *quiet
 	used   time.Time
 	// expires is the deadline that was set last.
 	expires time.Time
-	// watched ends the present call, stop has it watched no longer, and last is
+	// watched ends the current call when it is closed, stop ends the watch, and last is
 	// what was watched in the call before.
 	watched, last <-chan struct{}
 	stop          func() bool
-	again         bool // served a call before
-	wrote         bool // a byte of the present request may have gone out
+	again         bool // the connection has served a call before
+	wrote         bool // a byte of the current request may have gone out
 }
 
 func newConn(raw net.Conn) *conn {
@@ -43,7 +43,7 @@ func (c *conn) Read(b []byte) (int, error) { return c.stream.Read(b) }
 func (c *conn) send(request []byte) error {
 	c.wrote = false
 	n, err := c.stream.Write(request)
-	// TLS does not tell how far it came, so that any try may have been enough.
+	// TLS does not report how much it sent, so any attempt may have sent all.
 	c.wrote = n > 0 || c.stream != c.raw
 	return err
 }
@@ -64,8 +64,8 @@ func (c *conn) alive() bool {
 	}
 }
 
-// deadlineSlack is how much later than the context a connection gives up. So it is the context
-// that ends a call, and its cause is known.
+// deadlineSlack is how much later than the context a connection gives up. So the context ends the
+// call, and its cause is known.
 const deadlineSlack = 20 * time.Millisecond
 
 // expireAt bounds reading and writing by a deadline, which may take effect up to deadlineSlack
@@ -83,9 +83,9 @@ func (c *conn) expireAt(deadline time.Time, slack time.Duration) {
 // bounded is a context that ends at its own deadline or with another context.
 type bounded interface{ Unbounded() context.Context }
 
-// watch ends a call when ctx ends. It is false if the connection can no longer be used. If a
-// context adds only a deadline to another one, expireAt takes care of the deadline, and the
-// other context is watched.
+// watch has a call end when ctx ends. It returns false if the connection can no longer be used. If
+// a context only adds a deadline to another one, expireAt handles the deadline, and watch watches
+// the other context.
 func (c *conn) watch(ctx context.Context) bool {
 	if b, ok := ctx.(bounded); ok {
 		ctx = b.Unbounded()

@@ -4,5 +4,5 @@ package remote
 
 import "net"
 
-// lookAt returns nil: a connection cannot be looked at without waiting on this system.
+// lookAt returns nil: this system cannot inspect a connection without waiting.
 func lookAt(net.Conn) func() bool { return nil }

@@ -5,11 +5,11 @@ import (
 	"net"
 )
 
-// quiet is a connection that can be looked at. TLS runs on top of it.
+// quiet is a connection that can be inspected without waiting. TLS runs on top of it.
 type quiet struct {
 	net.Conn
-	is      func() bool // whether nothing has come; nil where that cannot be told
-	looking bool        // Read takes what is there, and does not wait
+	is      func() bool // reports whether nothing has come; nil if that cannot be known
+	looking bool        // Read returns what has come, and does not wait
 	records records
 }
 
@@ -48,7 +48,7 @@ func (c *conn) isQuietTLS() bool {
 type records struct {
 	head [5]byte
 	have int // bytes of a head
-	left int // bytes of a record behind its head
+	left int // bytes of a record after its head
 }
 
 func (r *records) follow(b []byte) {

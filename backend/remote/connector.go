@@ -19,15 +19,15 @@ type taken struct {
 	// rec has its ID, a Version that changes with what clients see of it, and the elements that
 	// stand within it. Its Owner is not set.
 	rec    mapping.Record
-	client int64      // whose it is; 0 of records of all clients
+	client int64      // its owner; 0 for records of all clients
 	raw    sheet.JSON // as the service has it
-	// elements are those that stand within it, also those that cannot be shown. Their client is its.
+	// elements are the records within it, also those that cannot be shown. They have its client.
 	elements []*taken
-	// absent are the positions of the fields whose place the record does not have.
+	// absent are the positions of the fields that the record lacks.
 	absent []int
 	hidden bool  // the sheet does not show it
-	gone   bool  // the service says that it is no more; nothing but the ID is known then
-	err    error // why it cannot be shown, the first of faults; of rec only the ID is known then
+	gone   bool  // the service says that it was deleted; rec then has only the ID
+	err    error // why it cannot be shown, the first of faults; rec then has only the ID
 	faults []Fault
 }
 
@@ -37,41 +37,40 @@ func (t taken) clone() taken {
 	return t
 }
 
-// ownerOf returns the clients of records that others belong to, by ID. Those that are not known
-// are left out.
+// ownerOf returns the clients of records that others belong to, by ID. Records that are not known are
+// left out.
 type ownerOf func(ctx context.Context, client auth.Client, r *mapping.Resource, ids []int32) (map[int32]int64, error)
 
-// A connector speaks to a service as its sheet says. It walks, gets and writes records, and keeps
+// A connector calls a service as its sheet says. It walks, gets and writes records, and stores
 // none. Its methods are safe for concurrent use:
 //
 //	walk(ctx, r, client, since, page) (next, err)
 //	  calls page for the records of each page, as they came. client is the zero Client unless
 //	  r.Service.PerClient. since is nil for a walk over all, else what walk.since asks for: the
-//	  cursor, or the moment as the interface writes it. next is the next value of since ("" where it
-//	  has no cursor). What does not add up fails with
-//	  backend.ErrChanged: a full page and never a next one, fewer than the total, a page twice, no
-//	  list at Result.
+//	  cursor, or the moment as the interface writes it. next is the next value of since ("" if the
+//	  service has no cursor). An inconsistent walk fails with backend.ErrChanged: a full page and
+//	  never a next one, fewer records than the total, a page twice, no list at Result.
 //	get(ctx, r, client, key) (row, err)
-//	  fails with backend.ErrNotFound where the service says that there is none. key is as KeyRef has
-//	  it, or the ID where keys are not kept.
+//	  fails with backend.ErrNotFound if the service says that there is none. key is as KeyRef has
+//	  it, or the ID if keys are not kept.
 //	create(ctx, a, r, client, rec) (taken, err), update(ctx, a, r, client, before, patch) (taken, err),
 //	delete(ctx, a, r, client, before) (err)
-//	  send one write, once, which a tells of; it may be nil. before is the record as get and take gave it.
+//	  send one write, once; a, unless nil, notes its progress. before is the record as get and take returned it.
 //	take(ctx, r, client, rows) ([]taken, err)
-//	  converts rows. err is of the id store or of the owners, or backend.ErrChanged for rows without
-//	  their key; what else is wrong with a row stands in it.
+//	  converts rows. err comes from the id store or from ownerOf, or is backend.ErrChanged for rows
+//	  without their key; other faults of a row are in its taken.
 //	verify(ctx, credentials), find(ctx, username)
-//	  are of users.
+//	  look up users.
 type connector struct {
 	*core
 	source *sheet.Service
 	wire   *wire
 	base   string
 	owners ownerOf
-	logOn  *loggingOn // nil where there is none
-	// calls are all that the sheet has.
+	logOn  *loggingOn // nil if the sheet has no log-on
+	// calls are all calls of the sheet.
 	calls   map[*sheet.ServiceCall]*call
-	clients sync.Map // of clients that are kept: texts by number, numbers by text
+	clients sync.Map // kept clients: texts by number, numbers by text
 }
 
 func newConnector(o *core, owners ownerOf) (*connector, error) {
@@ -87,12 +86,12 @@ func newConnector(o *core, owners ownerOf) (*connector, error) {
 	if source.LogOn != nil {
 		c.logOn = newLoggingOn(c)
 	}
-	add := func(of *sheet.Resource, op mapping.Scope, said *sheet.ServiceCall) *call {
-		if said == nil {
+	add := func(of *sheet.Resource, op mapping.Scope, spec *sheet.ServiceCall) *call {
+		if spec == nil {
 			return nil
 		}
-		c.calls[said] = newCall(source, of, op, said)
-		return c.calls[said]
+		c.calls[spec] = newCall(source, of, op, spec)
+		return c.calls[spec]
 	}
 	for _, r := range o.Sheet.Resources {
 		s := r.Service
@@ -108,8 +107,8 @@ func newConnector(o *core, owners ownerOf) (*connector, error) {
 		add(r, mapping.OpDelete, s.Delete)
 	}
 	add(nil, mapping.OpGet, source.Find)
-	for _, said := range []*sheet.ServiceCall{source.Verify, source.WhoAmI} {
-		if on := add(nil, mapping.OpGet, said); on != nil {
+	for _, spec := range []*sheet.ServiceCall{source.Verify, source.WhoAmI} {
+		if on := add(nil, mapping.OpGet, spec); on != nil {
 			on.secret = true
 		}
 	}
@@ -122,7 +121,7 @@ func (c *connector) close() { c.wire.pool.close() }
 // ping sends a request that changes nothing. Any answer will do, except one that says that the
 // service does not work.
 func (c *connector) ping(ctx context.Context) error {
-	if c.logOn != nil { // a token that is still good says nothing of the service
+	if c.logOn != nil { // a valid token does not show that the service works
 		if _, err := c.logOn.get(ctx, auth.Client{}); err != nil {
 			return err
 		}
@@ -138,8 +137,8 @@ func (c *connector) ping(ctx context.Context) error {
 	return nil
 }
 
-// keyed is the client of the KeyRef of a record: that of the walk which it was found by. Where one
-// walk finds the records of all clients their keys are those of all.
+// keyed is the client in the KeyRef of a record: that of the walk that found it, and 0 if one walk finds
+// the records of all clients.
 func keyed(r *sheet.Resource, client auth.Client) int64 {
 	if r.Service.PerClient {
 		return client.ID
@@ -147,7 +146,7 @@ func keyed(r *sheet.Resource, client auth.Client) int64 {
 	return 0
 }
 
-// changed is the error of an answer that has not the shape that the sheet says.
+// changed is the error of an answer that does not have the shape in the sheet.
 func changed(r *sheet.Resource, format string, args ...any) error {
 	return fmt.Errorf("%w: %s: %w", backend.ErrChanged, r.Name, fmt.Errorf(format, args...))
 }
@@ -169,8 +168,8 @@ func partsOf(ctx context.Context, r *sheet.Resource, row sheet.JSON) ([]any, err
 	return parts, nil
 }
 
-// isShape reports whether an answer had not the shape that the sheet says, or could not be read at
-// all: what follows on its connection may be wrong as well.
+// isShape reports whether an error says that an answer did not have the shape in the sheet, or could
+// not be read: what follows on its connection may be wrong as well.
 func isShape(err error) bool {
 	return errors.Is(err, backend.ErrUnexpected) || errors.Is(err, backend.ErrChanged)
 }

@@ -20,34 +20,34 @@ import (
 // call is a call of the sheet.
 type call struct {
 	*sheet.ServiceCall
-	of    *sheet.Resource // nil for calls of no resource
-	op    mapping.Scope
-	asked string // method and path without values
-	// headers are its own and those of every call, logOn those that come with the token of the
-	// log-on. Of several of one name the first counts.
+	of       *sheet.Resource // nil for calls that concern no resource
+	op       mapping.Scope
+	endpoint string // method and path without values
+	// headers are the call's own and those of every call, logOn those that are sent with the token
+	// of the log-on. If a name repeats, the first counts.
 	headers, logOn sheet.Parameters
 	write          bool
-	secret         bool // it has the credentials of who logs in
+	secret         bool // the call has a user's credentials
 }
 
-func newCall(source *sheet.Service, of *sheet.Resource, op mapping.Scope, said *sheet.ServiceCall) *call {
-	asked := said.Method + " "
-	for _, part := range said.Path {
+func newCall(source *sheet.Service, of *sheet.Resource, op mapping.Scope, spec *sheet.ServiceCall) *call {
+	endpoint := spec.Method + " "
+	for _, part := range spec.Path {
 		if part.Path != nil {
-			asked += "{" + part.Path.String() + "}"
+			endpoint += "{" + part.Path.String() + "}"
 		}
-		asked += part.Literal
+		endpoint += part.Literal
 	}
-	on := &call{ServiceCall: said, of: of, op: op, asked: asked, write: op == mapping.OpCreate || op == mapping.OpUpdate || op == mapping.OpDelete}
-	on.headers = said.Headers
-	if source.LogOn != nil && said != &source.LogOn.Call {
+	on := &call{ServiceCall: spec, of: of, op: op, endpoint: endpoint, write: op == mapping.OpCreate || op == mapping.OpUpdate || op == mapping.OpDelete}
+	on.headers = spec.Headers
+	if source.LogOn != nil && spec != &source.LogOn.Call {
 		on.logOn = without(on.headers, source.LogOn.Headers)
 	}
 	on.headers = slices.Concat(on.headers, without(slices.Concat(on.headers, on.logOn), source.Headers))
 	return on
 }
 
-// without are headers whose names others do not have.
+// without are the headers whose names are not in others.
 func without(others, headers sheet.Parameters) sheet.Parameters {
 	return slices.DeleteFunc(slices.Clone(headers), func(n sheet.Named) bool { return has(others, n.Name) })
 }
@@ -69,12 +69,12 @@ type reply struct {
 	*answer
 	on     *call
 	xml    bool
-	read   bool // what follows is known
+	read   bool // parsed and err are set
 	parsed sheet.JSON
 	err    error
 }
 
-// body is what the answer says.
+// body is the parsed body of the answer.
 func (p *reply) body() (sheet.JSON, error) {
 	if !p.read {
 		p.read = true
@@ -87,7 +87,7 @@ func (p *reply) body() (sheet.JSON, error) {
 	return p.parsed, p.err
 }
 
-// result is what is at the place of the result; false where the answer does not have it.
+// result is the value at the place of the result; false if the answer does not have it.
 func (p *reply) result(ctx context.Context) (sheet.JSON, bool, error) {
 	v, err := p.body()
 	if err != nil {
@@ -103,7 +103,7 @@ func (p *reply) result(ctx context.Context) (sheet.JSON, bool, error) {
 	return v, there, err
 }
 
-// changed is the error of an answer that has not the shape that the sheet says.
+// changed is the error of an answer that does not have the shape in the sheet.
 func (p *reply) changed(format string, args ...any) error {
 	of := p.on.String()
 	if p.on.of != nil {
@@ -112,9 +112,8 @@ func (p *reply) changed(format string, args ...any) error {
 	return fmt.Errorf("%w: %s: %w", backend.ErrChanged, of, fmt.Errorf(format, args...))
 }
 
-// told is the answer as the sheet's conditions see it. A body that is none of the service's is a
-// text.
-func (p *reply) told() map[string]any {
+// input is the answer as the sheet's conditions see it. A body that cannot be parsed is a text.
+func (p *reply) input() map[string]any {
 	var body any
 	if len(p.answer.body) <= maxErrorBody {
 		body = p.answer.body
@@ -127,11 +126,11 @@ func (p *reply) told() map[string]any {
 
 // fits reports whether the sheet recognises an answer.
 func (p *reply) fits(ctx context.Context, m sheet.Match) bool {
-	return m.Fits(sheet.Answer{Context: ctx, Status: p.status, Input: p.told})
+	return m.Fits(sheet.Answer{Context: ctx, Status: p.status, Input: p.input})
 }
 
-// isOwn reports whether an answer without success is the service's: it is empty, or of the type of
-// its answers. A page of what stands before the service is of another.
+// isOwn reports whether an error answer comes from the service: it is empty, or has the type of the
+// service's answers. A page from a proxy has another type.
 func (p *reply) isOwn() bool {
 	kind, _, _ := strings.Cut(strings.ToLower(string(p.header.ContentType())), ";")
 	switch {
@@ -144,15 +143,15 @@ func (p *reply) isOwn() bool {
 	}
 }
 
-// tellsNone reports whether the answer says that there is no such record.
-func (p *reply) tellsNone(ctx context.Context) bool {
+// isNotFound reports whether the answer says that there is no such record.
+func (p *reply) isNotFound(ctx context.Context) bool {
 	if p.on.NotFound == (sheet.Match{}) {
 		return p.status == http.StatusNotFound && p.isOwn()
 	}
 	return p.fits(ctx, p.on.NotFound)
 }
 
-// knows is what calls for a client know.
+// knows returns the placeholder values of calls for a client.
 func (c *connector) knows(ctx context.Context, client auth.Client) (*known, error) {
 	k := &known{source: c.source, client: client}
 	if client.ID == 0 {
@@ -164,8 +163,8 @@ func (c *connector) knows(ctx context.Context, client auth.Client) (*known, erro
 }
 
 // send makes a call, and logs on before it if necessary. A call that is refused because its token
-// has expired was not carried out, and is made once more with a new token; never if it has
-// credentials itself.
+// has expired was not carried out, and is made once more with a new token, unless it has a user's
+// credentials.
 func (c *connector) send(ctx context.Context, on *call, k *known) (*reply, error) {
 	for renewed := false; ; renewed = true {
 		var t ticket
@@ -199,13 +198,13 @@ func (c *connector) send(ctx context.Context, on *call, k *known) (*reply, error
 	}
 }
 
-// request fills in a call. token is that of the log-on, which it knows unless it has another.
+// request fills in a call. token is the log-on's, and a placeholder unless the call has another.
 func (c *connector) request(ctx context.Context, on *call, k *known, token string) (request, error) {
 	if own := k.token; own == "" {
 		k.token = token
 		defer func() { k.token = "" }()
 	}
-	r := request{method: on.Method, asked: on.asked, write: on.write, secret: on.secret, timeout: cmp.Or(on.Timeout, c.source.Timeout)}
+	r := request{method: on.Method, endpoint: on.endpoint, write: on.write, secret: on.secret, timeout: cmp.Or(on.Timeout, c.source.Timeout)}
 	if on.write {
 		r.attempt = k.attempt
 	}
@@ -243,7 +242,7 @@ func (c *connector) request(ctx context.Context, on *call, k *known, token strin
 
 const contentType = "Content-Type"
 
-// appendHeaders appends the lines of headers. That of a body stands only where there is one.
+// appendHeaders appends the lines of headers. Content-Type is sent only with a body.
 func (k *known) appendHeaders(ctx context.Context, lines []byte, headers sheet.Parameters, hasBody bool) ([]byte, error) {
 	for i := range headers {
 		name := headers[i].Name
@@ -294,11 +293,11 @@ func (c *connector) putBody(ctx context.Context, on *call, k *known, r *request)
 	}
 }
 
-// refused says what an answer means that is not the one asked for: an error that the sheet
-// translates is a violation, any other a failure. why is what an answer of status 2xx lacks.
+// refused is the error for an answer that is no success: a violation if the sheet translates it, else a
+// failure. why is what an answer of status 2xx lacks.
 func (c *connector) refused(ctx context.Context, p *reply, attempt sheet.Attempt, why error) error {
-	if told := c.translate(ctx, p, attempt); told != nil {
-		return told
+	if violation := c.translate(ctx, p, attempt); violation != nil {
+		return violation
 	}
 	code, isFault := p.fault()
 	switch {
@@ -309,33 +308,33 @@ func (c *connector) refused(ctx context.Context, p *reply, attempt sheet.Attempt
 		v.RetryAfter = retryAfter(p.answer)
 		return v
 	case isFault && (strings.HasSuffix(code, "Client") || strings.HasSuffix(code, "Sender") || isSuccess(p.status)):
-		// SOAP 1.1 knows no other status than 500 for what is the caller's fault.
+		// SOAP 1.1 has no other status than 500 for faults of the caller.
 		return unexpected(failure(p.answer))
-	case p.status == http.StatusNotFound && !p.isOwn(): // of what stands before the service
+	case p.status == http.StatusNotFound && !p.isOwn(): // the answer of a proxy
 		return fmt.Errorf("the service answered %d, as something else than its answers are: %.300q", p.status, p.answer.body)
 	default:
 		return failure(p.answer)
 	}
 }
 
-// translate is the error of the sheet that fits an answer; nil for none.
+// translate is the sheet's error that matches an answer; nil if none does.
 func (c *connector) translate(ctx context.Context, p *reply, attempt sheet.Attempt) error {
 	if p.on.of == nil || len(c.source.Errors) == 0 {
 		return nil
 	}
 	attempt.Resource, attempt.Op = p.on.of, p.on.op
-	switch v := c.source.Errors.Translate(sheet.Answer{Context: ctx, Status: p.status, Input: p.told}, attempt); {
+	switch v := c.source.Errors.Translate(sheet.Answer{Context: ctx, Status: p.status, Input: p.input}, attempt); {
 	case v == nil:
 		return nil
 	case v.Reason == mapping.PreconditionChanged:
-		// Somebody changed the record since it was judged: it is judged anew.
+		// Somebody changed the record since it was judged, so it is judged again.
 		return fmt.Errorf("%w: %w", backend.ErrStale, failure(p.answer))
 	default:
 		return v.Because(failure(p.answer))
 	}
 }
 
-// fault is the code of a fault of SOAP, whatever the status is; false for any other answer.
+// fault is the code of a SOAP fault, of whatever status; false for any other answer.
 func (p *reply) fault() (code string, is bool) {
 	if !p.xml {
 		return "", false
@@ -370,7 +369,7 @@ func (c *connector) clientKey(ctx context.Context, client auth.Client) (any, err
 	return keys[ref], nil
 }
 
-// clientResource is what the id store knows clients under.
+// clientResource is the resource under which the id store keeps clients.
 const clientResource = "client"
 
 func appendHeader(dst []byte, name, text string) []byte {

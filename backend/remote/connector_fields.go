@@ -10,14 +10,14 @@ import (
 
 func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// fields converts the fields of a record, but for the IDs in it.
+// fields converts the fields of a record, except for IDs.
 func (t *taking) fields(d *draft) {
 	for i := range d.r.Resource.Fields {
 		if f := &d.r.Resource.Fields[i]; i != d.r.ID && f.ReferenceBy == "" {
 			t.field(d, f)
 		}
 	}
-	for i := range d.r.Resource.Fields { // whose resource another field names
+	for i := range d.r.Resource.Fields { // references whose resource another field names
 		if f := &d.r.Resource.Fields[i]; f.ReferenceBy != "" {
 			t.field(d, f)
 		}
@@ -91,8 +91,7 @@ func (c *connector) target(f *mapping.Field, rec mapping.Record) *sheet.Resource
 	}
 }
 
-// elements begins the elements of an array that stands within its record. They know the record as
-// _parent.
+// elements begins the elements of an array within its record. jq sees the record as their _parent.
 func (t *taking) elements(d *draft, f *mapping.Field, how *sheet.ServiceField) {
 	v, there, err := how.Elements.Find(t.ctx, d.raw)
 	all, isList := v.List()
@@ -134,7 +133,7 @@ func (t *taking) elements(d *draft, f *mapping.Field, how *sheet.ServiceField) {
 	d.arrays[f.Index] = drafts
 }
 
-// isAround reports whether what a place stands in is there: XML leaves out a list that is empty.
+// isAround reports whether the parent of a place exists: XML leaves out an empty list.
 func isAround(at sheet.Spot, body sheet.JSON) bool {
 	if len(at.Path) == 0 {
 		return false

@@ -23,7 +23,7 @@ func (c *connector) get(ctx context.Context, r *sheet.Resource, client auth.Clie
 	return c.read(ctx, r, k, parts)
 }
 
-// read asks for the record of a key.
+// read requests the record of a key.
 func (c *connector) read(ctx context.Context, r *sheet.Resource, k *known, parts []any) (row sheet.JSON, err error) {
 	p, err := c.send(ctx, c.calls[r.Service.Get], k)
 	if errors.Is(err, errUnsendable) {
@@ -33,7 +33,7 @@ func (c *connector) read(ctx context.Context, r *sheet.Resource, k *known, parts
 		return row, err
 	}
 	defer c.wire.conclude(p.answer, &err)
-	if p.tellsNone(ctx) {
+	if p.isNotFound(ctx) {
 		return row, backend.ErrNotFound
 	}
 	if !isSuccess(p.status) {
@@ -73,24 +73,24 @@ func (c *connector) recordIn(ctx context.Context, p *reply) (sheet.JSON, error) 
 	return v, nil
 }
 
-// isOf returns a record with its key if it is the one that was asked for. Of a key with several
-// parts, which the path names, an answer may leave out all but one.
-func (c *connector) isOf(ctx context.Context, r *sheet.Resource, row sheet.JSON, k *known, asked []any) (sheet.JSON, error) {
-	if len(asked) != len(r.Service.Key) {
-		return row, unexpected(fmt.Errorf("%s: a key of %d parts, expected %d", r.Name, len(asked), len(r.Service.Key)))
+// isOf returns a record with its key if it is the requested one. An answer may leave out all but one
+// part of a key, since the path names them.
+func (c *connector) isOf(ctx context.Context, r *sheet.Resource, row sheet.JSON, k *known, requested []any) (sheet.JSON, error) {
+	if len(requested) != len(r.Service.Key) {
+		return row, unexpected(fmt.Errorf("%s: a key of %d parts, expected %d", r.Name, len(requested), len(r.Service.Key)))
 	}
-	row = fillKey(r, row, func(_ sheet.Path, i int) (any, bool) { return asked[i], true })
+	row = fillKey(r, row, func(_ sheet.Path, i int) (any, bool) { return requested[i], true })
 	came, err := partsOf(ctx, r, row)
 	if err != nil {
 		return row, err
 	}
-	if want, have := comparedKey(r, asked), comparedKey(r, came); want != have {
+	if want, have := comparedKey(r, requested), comparedKey(r, came); want != have {
 		return row, unexpected(fmt.Errorf("%w: %s %.40q was asked for, %.40q came", errOther, r.Name, want, have))
 	}
 	return row, c.isOfClient(ctx, r, row, k)
 }
 
-// fillKey puts into a record all but one of the parts of its key that it does not say.
+// fillKey fills in the parts of the key that a record lacks; it must have at least one.
 func fillKey(r *sheet.Resource, row sheet.JSON, known func(at sheet.Path, part int) (any, bool)) sheet.JSON {
 	left := len(r.Service.Key) - 1
 	for i, at := range r.Service.Key {
@@ -105,15 +105,15 @@ func fillKey(r *sheet.Resource, row sheet.JSON, known func(at sheet.Path, part i
 	return row
 }
 
-// with is a record that has a value at a path.
+// with is a record with a value set at a path.
 func with(row sheet.JSON, at sheet.Path, v any) sheet.JSON {
 	all := sheet.Merge(map[string]any{}, row.Object())
 	at.Put(all, v)
-	row, _ = sheet.JSONOf(all) // it was read, but for v, which was too
+	row, _ = sheet.JSONOf(all) // all of it was read from an answer
 	return row
 }
 
-// comparedKey is how keys of a resource are compared.
+// comparedKey is the form in which keys of a resource are compared.
 func comparedKey(r *sheet.Resource, parts []any) string {
 	switch {
 	case !r.Key.Kept:
@@ -125,8 +125,7 @@ func comparedKey(r *sheet.Resource, parts []any) string {
 	}
 }
 
-// isOfClient reports whether a record is the client's, or that of all clients: another's is not there
-// for it.
+// isOfClient fails with errAnothers unless a record belongs to the client, or to all clients.
 func (c *connector) isOfClient(ctx context.Context, r *sheet.Resource, row sheet.JSON, k *known) error {
 	if r.Service.Client.IsZero() || k.client.ID == 0 {
 		return nil
@@ -144,8 +143,8 @@ func (c *connector) isOfClient(ctx context.Context, r *sheet.Resource, row sheet
 	}
 }
 
-// errAnothers says that a record is there, and another client's.
+// errAnothers says that a record exists, but belongs to another client.
 var errAnothers = fmt.Errorf("%w: it is another client's", backend.ErrNotFound)
 
-// errOther says that an answer is about another record than the one asked for.
+// errOther says that an answer is about another record than the requested one.
 var errOther = errors.New("the answer is about another record")

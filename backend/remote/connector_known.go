@@ -14,15 +14,15 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// known is what a call knows: what placeholders stand for, and the input of jq.
+// known has the values of placeholders in a call, and the input of jq.
 type known struct {
 	source    *sheet.Service
 	client    auth.Client
 	clientKey any            // what identifies the client in the service
 	record    map[string]any // what is written, in the service's form
 	fields    mapping.Record // the same as clients see it
-	key       any            // of the record; a list of several parts
-	page      *asked
+	key       any            // of the record; a list if it has several parts
+	page      *pageRequest
 	since     any
 	token     string
 	username  string
@@ -32,14 +32,14 @@ type known struct {
 	attempt   *attempt // of a write
 }
 
-// asked is the page that a walk asks for.
-type asked struct {
+// pageRequest is the page that a walk requests.
+type pageRequest struct {
 	number, offset, limit int
 	cursor, after         any
-	address               string // of a link, which stands for path and query
+	address               string // of a link, which replaces path and query
 }
 
-// get returns what is at a path; false for nothing, which null is as well.
+// get returns the value at a path; false if it is missing or null.
 func (k *known) get(p sheet.Path) (any, bool) {
 	v, ok := p[1:].Of(k.member(p[0]))
 	return v, ok && v != nil
@@ -52,7 +52,7 @@ func orNull(text string) any {
 	return text
 }
 
-// member is one of members. What is an object is made when it is asked for.
+// member returns one of members. Objects are made on demand.
 func (k *known) member(name string) any {
 	switch name {
 	case "record":
@@ -95,7 +95,7 @@ func (k *known) member(name string) any {
 	}
 }
 
-// members are the names of what a call may know.
+// members are the names that placeholders and jq may use.
 var members = []string{"record", "value", "key", "client", "page", "since", "secret", "token", "username", "password", "version", "idempotency_key"}
 
 // input is all of it, for jq.
@@ -115,8 +115,8 @@ func asText(v any) string {
 	return string(sheet.AppendJSON(nil, v))
 }
 
-// textsOf are what a header or a parameter of the query stands for: none where a placeholder or jq
-// has no value, several where it is a list.
+// textsOf are the values of a header or a parameter of the query: none if a placeholder or jq has no
+// value, several if it is a list.
 func (k *known) textsOf(ctx context.Context, n *sheet.Named) ([]string, error) {
 	if n.JQ == nil {
 		return k.texts(n.Text)
@@ -131,7 +131,7 @@ func (k *known) textsOf(ctx context.Context, n *sheet.Named) ([]string, error) {
 	return asTexts(v), nil
 }
 
-// texts are what a text with placeholders stands for. A list by itself is several.
+// texts are the values of a text with placeholders. A list by itself is several.
 func (k *known) texts(t sheet.Text) ([]string, error) {
 	text := ""
 	for _, part := range t {
@@ -167,8 +167,8 @@ func breaksOut(r rune) bool {
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == unicode.ReplacementChar
 }
 
-// errUnsendable is the error of a value that a request cannot carry, or that would be read there as
-// something else than a value. The request was not sent. The error does not show the value.
+// errUnsendable is the error of a value that a request cannot carry, or that would not be read as a
+// value there. The request was not sent. The error does not show the value.
 var errUnsendable = errors.New("the request cannot be made")
 
 // appendTarget appends the path of a call and its query, escaped.
@@ -198,8 +198,8 @@ func (k *known) appendTarget(ctx context.Context, dst []byte, on *call) (_ []byt
 	return dst, nil
 }
 
-// leadsElsewhere reports whether a value is, or has, a part of a path that is . or .., for services too
-// that take an escaped slash or a backslash for a slash.
+// leadsElsewhere reports whether a value has . or .. as a part of a path, also for services that take an
+// escaped slash or a backslash for a slash.
 func leadsElsewhere(text string) bool {
 	if !strings.Contains(text, ".") {
 		return false
@@ -208,14 +208,14 @@ func leadsElsewhere(text string) bool {
 	return slices.Contains(parts, ".") || slices.Contains(parts, "..")
 }
 
-// encoded is a query, or a form. A blank is %20 there, which all services take for one, and a colon a
-// colon: services that read a query as RFC 3986 has it, such as OData's, take + for a plus, and know
+// encoded encodes a query or a form. A blank becomes %20, which all services understand, and a colon
+// stays: services that read queries by RFC 3986, such as OData's, take + for a plus, and recognise
 // times by their colons.
 func encoded(pairs url.Values) string { return readQuery.Replace(pairs.Encode()) }
 
 var readQuery = strings.NewReplacer("+", "%20", "%3A", ":")
 
-// form is an object as the body of a form: a list is there several times, what is null not at all.
+// form is an object as the body of a form: a list repeats its name, and null is left out.
 func form(object map[string]any) []byte {
 	all := url.Values{}
 	for name, v := range object {
@@ -226,7 +226,7 @@ func form(object map[string]any) []byte {
 	return []byte(encoded(all))
 }
 
-// keyOf is a key as calls know it: a list where it has several parts.
+// keyOf is a key as calls use it: a list if it has several parts.
 func keyOf(parts []any) any {
 	if len(parts) == 1 {
 		return parts[0]

@@ -22,15 +22,15 @@ type loggingOn struct {
 	// renewOn is the answer to a call whose token has expired.
 	renewOn sheet.Match
 
-	holders sync.Map // by client; 0 where all share one
+	holders sync.Map // by client; 0 if all share one
 }
 
 // holder is one token and the lock of those that wait for it.
 type holder struct {
 	client auth.Client
-	turn   chan struct{} // held by who reads or changes the rest
+	turn   chan struct{} // a lock on the rest
 	ticket ticket
-	failed error // of the last try, until pause
+	failed error // of the last try; valid until pause
 	pause  time.Time
 }
 
@@ -41,10 +41,10 @@ type ticket struct {
 }
 
 const (
-	// logOnMargin is how long before its end a token is used no more, at the most.
+	// logOnMargin is how long before its end, at most, a token is no longer used.
 	logOnMargin = 10 * time.Second
-	// logOnPause keeps calls that wait from trying one after the other what has
-	// just failed.
+	// logOnPause keeps waiting calls from repeating, one after the other, a log-on that
+	// has just failed.
 	logOnPause = 500 * time.Millisecond
 )
 
@@ -58,8 +58,8 @@ func newLoggingOn(c *connector) *loggingOn {
 	return logOn
 }
 
-// holder returns who keeps the token for calls of a client. Calls of none are
-// those of the accounts.
+// holder returns the holder of the token for calls of a client; calls of the accounts
+// have none.
 func (l *loggingOn) holder(client auth.Client) *holder {
 	switch {
 	case !l.sheet.PerClient:
@@ -74,7 +74,7 @@ func (l *loggingOn) holder(client auth.Client) *holder {
 	return h.(*holder)
 }
 
-// get returns a ticket that is valid as far as is known.
+// get returns a ticket that is valid as far as is known, and logs on if there is none.
 func (l *loggingOn) get(ctx context.Context, client auth.Client) (ticket, error) {
 	h := l.holder(client)
 	select {
@@ -93,7 +93,7 @@ func (l *loggingOn) get(ctx context.Context, client auth.Client) (ticket, error)
 	t, err := l.request(ctx, h.client)
 	if err != nil {
 		err = fmt.Errorf("log on: %w", err)
-		if ctx.Err() == nil { // else it says nothing to others
+		if ctx.Err() == nil { // the end of this call's context is no failure for others
 			h.failed, h.pause = err, l.c.Now().Add(logOnPause)
 		}
 		return ticket{}, err

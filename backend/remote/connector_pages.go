@@ -11,13 +11,13 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// follow finds out what an answer says of further pages.
+// follow reads what an answer says of further pages.
 func (w *walking) follow(ctx context.Context, reply *reply, body sheet.JSON, p *page) error {
 	if at := w.pages.Total; !at.IsZero() {
 		v, there, err := at.Of(ctx, body)
 		n, wrong := strconv.Atoi(asText(v))
 		switch {
-		case !there && w.total >= 0: // the first page has told it
+		case !there && w.total >= 0: // the first page had the total
 		case err != nil || wrong != nil || n < 0:
 			return changed(w.r, "no number of all records at %s of the answer", at)
 		default:
@@ -30,27 +30,27 @@ func (w *walking) follow(ctx context.Context, reply *reply, body sheet.JSON, p *
 			return changed(w.r, "whether there is more, at %s: %w", at, err)
 		}
 		p.more = there && !slices.Contains([]string{"false", "0", "", "null"}, asText(v))
-		p.ends = !p.more && (there || w.moreTold)
-		w.moreTold = w.moreTold || there
+		p.ends = !p.more && (there || w.hasMore)
+		w.hasMore = w.hasMore || there
 	}
 	switch {
 	case w.pages.Style == "header":
 		link := nextIn(reply.header.PeekAll("Link"))
-		p.told = link != ""
+		p.hasNext = link != ""
 		p.next = orNull(link)
 	case !w.pages.Next.IsZero():
 		v, there, err := w.pages.Next.Of(ctx, body)
 		if err != nil {
 			return changed(w.r, "the next page at %s: %w", w.pages.Next, err)
 		}
-		p.told = there && w.pages.Next.JQ == nil || v != nil // jq yields null of what is not there
+		p.hasNext = there && w.pages.Next.JQ == nil || v != nil // jq yields null for what is missing
 		if v != "" && v != false {
 			p.next = v
 		}
 	default:
 		return nil
 	}
-	w.told = w.told || p.told
+	w.hasNext = w.hasNext || p.hasNext
 	if w.pages.Style == "link" || w.pages.Style == "header" {
 		return w.link(reply, p)
 	}
@@ -102,8 +102,8 @@ func nextIn(headers [][]byte) string {
 
 var errFewer = errors.New("fewer than the service counts")
 
-// turn goes to the page after p; false if there is none. That the service counts no more ends the walk only
-// at a page that is not full: a count may be an estimate, and less than what is there.
+// turn goes to the page after p; false if there is none. Reaching the service's total ends the walk only
+// at a page that is not full: a total may be an estimate that is too low.
 func (w *walking) turn(ctx context.Context, p page) (bool, error) {
 	first, before := w.k.page.number == w.pages.First, w.counted
 	w.counted = w.total >= 0 && len(w.had) >= w.total
@@ -113,7 +113,7 @@ func (w *walking) turn(ctx context.Context, p page) (bool, error) {
 	case w.pages.Style == "none":
 	case w.isLed():
 		goesOn = p.next != nil && !p.ends
-		if p.next == nil && !w.told && len(w.had) != w.total && !p.ends && len(p.rows) > 0 {
+		if p.next == nil && !w.hasNext && len(w.had) != w.total && !p.ends && len(p.rows) > 0 {
 			if err := w.probe(ctx, p); err != nil {
 				return false, err
 			}
@@ -132,14 +132,14 @@ func (w *walking) turn(ctx context.Context, p page) (bool, error) {
 	if goesOn {
 		w.k.page = w.after(p)
 	} else if w.c.Closely && len(p.rows) > 0 && !w.isLed() && w.pages.Style != "none" {
-		return false, w.behind(ctx, p)
+		return false, w.pastEnd(ctx, p)
 	}
 	return goesOn, nil
 }
 
 // after is the page after p.
-func (w *walking) after(p page) *asked {
-	page := &asked{number: w.k.page.number + 1, offset: w.k.page.offset + len(p.rows), limit: w.pages.Size, cursor: p.next, after: w.k.page.after}
+func (w *walking) after(p page) *pageRequest {
+	page := &pageRequest{number: w.k.page.number + 1, offset: w.k.page.offset + len(p.rows), limit: w.pages.Size, cursor: p.next, after: w.k.page.after}
 	if p.last != nil {
 		page.after = keyOf(p.last)
 	}
@@ -149,8 +149,8 @@ func (w *walking) after(p page) *asked {
 	return page
 }
 
-// behind asks behind what the answers say is the end. A service that answers no page there is right.
-func (w *walking) behind(ctx context.Context, p page) error {
+// pastEnd requests a page after the end that the answers report. There must be none.
+func (w *walking) pastEnd(ctx context.Context, p page) error {
 	came := len(w.had)
 	w.k.page = w.after(p)
 	again := &walking{c: w.c, r: w.r, on: w.on, pages: w.pages, k: w.k, had: w.had, pasts: map[uint64]struct{}{}, total: -1}
@@ -163,8 +163,8 @@ func (w *walking) behind(ctx context.Context, p page) error {
 // isLed reports whether each answer says where the next page is.
 func (w *walking) isLed() bool { return w.pages.Style == "header" || !w.pages.Next.IsZero() }
 
-// probe asks whether a first page that tells of no next one is the last: of one record less there
-// must be a next one. Where there is none, its place is not where the sheet says.
+// probe checks a first page without a next one: with a limit of one record less there must be a next
+// page. If there is none, the sheet names a wrong place for it.
 func (w *walking) probe(ctx context.Context, p page) error {
 	full := len(p.rows) >= p.size
 	if !full && (!w.all || len(p.rows) < 2) {
@@ -178,7 +178,7 @@ func (w *walking) probe(ctx context.Context, p page) error {
 		again := &walking{c: w.c, r: w.r, on: w.on, pages: w.pages, k: w.k, had: map[uint64]struct{}{}, pasts: map[uint64]struct{}{}}
 		_, _, err := again.ask(ctx, sheet.Spot{})
 		w.k.page = before
-		if err != nil || again.told {
+		if err != nil || again.hasNext {
 			return err
 		}
 	} else if !full {

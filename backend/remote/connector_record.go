@@ -11,17 +11,17 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// parentName is what elements within a record know it as. It is no member of theirs.
+// parentName is the name under which jq sees the record of an element. It is no member of the element.
 const parentName = "_parent"
 
-// encoding makes what a service is sent of a record.
+// encoding makes the form in which a record is sent.
 type encoding struct {
 	c      *connector
-	keys   sheet.Keys // of the records that it refers to
+	keys   sheet.Keys // of the records that the record refers to
 	create bool
 }
 
-// encode puts the fields that rec has into the record of a service.
+// encode writes the fields of rec into a record of the service.
 func (c *connector) encode(ctx context.Context, r *sheet.Resource, client auth.Client, rec mapping.Record, create bool, into map[string]any) error {
 	e := &encoding{c: c, create: create}
 	var refs []sheet.IDRef
@@ -35,7 +35,7 @@ func (c *connector) encode(ctx context.Context, r *sheet.Resource, client auth.C
 	return e.put(ctx, r, rec, into)
 }
 
-// refersTo finds the kept IDs in a record and its elements.
+// refersTo adds the kept IDs in a record and its elements.
 func (c *connector) refersTo(rec mapping.Record, add func(sheet.IDRef)) {
 	for i, v := range rec.Values {
 		f := &rec.Resource.Fields[i]
@@ -104,8 +104,8 @@ func (e *encoding) field(ctx context.Context, f *mapping.Field, how *sheet.Servi
 	return nil
 }
 
-// stored is what a service has for a value: as the field has it, or as jq makes it of the value or of
-// the key that a reference is.
+// stored is the service's form of a value: the value itself, or what jq makes of it; for a reference
+// the key takes its place.
 func (e *encoding) stored(ctx context.Context, f *mapping.Field, how *sheet.ServiceField, rec mapping.Record, v mapping.Value) (any, error) {
 	var in any
 	if target := e.c.target(f, rec); target != nil && target.Key.Kept && v.IsSet() {
@@ -131,7 +131,7 @@ func (e *encoding) stored(ctx context.Context, f *mapping.Field, how *sheet.Serv
 	return out, nil
 }
 
-// shown is a record as jq sees it: what it has, as the interface answers it.
+// shown is a record as jq sees it: its values in the form of the interface.
 func shown(rec mapping.Record) map[string]any {
 	all := make(map[string]any, len(rec.Values))
 	for i, v := range rec.Values {
@@ -152,7 +152,7 @@ func shown(rec mapping.Record) map[string]any {
 }
 
 // complete is a patch without the values that the record already has: writing them back could
-// change the service's. A reference whose resource another field names goes with that.
+// change the service's. A reference and the field that names its resource stay together.
 func complete(before, patch mapping.Record) mapping.Record {
 	patch = before.Changes(patch)
 	for i := range patch.Resource.Fields {

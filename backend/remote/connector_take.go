@@ -18,8 +18,7 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// taking converts the records of one page. First it finds all keys, whose IDs it then asks for at
-// once.
+// taking converts the records of one page. First it finds all keys, then it looks up their IDs at once.
 type taking struct {
 	ctx    context.Context
 	c      *connector
@@ -32,8 +31,8 @@ type taking struct {
 type draft struct {
 	*taken
 	r      *sheet.Resource
-	own    sheet.KeyRef     // where its ID is kept
-	refers []reference      // to records with kept IDs
+	own    sheet.KeyRef     // its key, if its ID is kept
+	refers []reference      // its references to records with kept IDs
 	arrays map[int][]*draft // by field
 }
 
@@ -114,7 +113,7 @@ func (t *taking) begin(d *draft) error {
 	return nil
 }
 
-// fail notes why a record cannot be shown. of is a field, or the key of the sheet that it fails by.
+// fail notes why a record cannot be shown. of is the field, or the key of the sheet, that fails.
 func (d *draft) fail(of string, err error) {
 	d.faults = append(d.faults, Fault{of, err})
 	if d.err == nil {
@@ -122,7 +121,7 @@ func (d *draft) fail(of string, err error) {
 	}
 }
 
-// clientsOf finds whose the records are that say it.
+// clientsOf finds the clients of records that name theirs.
 func (t *taking) clientsOf(drafts []draft) error {
 	waiting := map[string][]*draft{}
 	for i := range drafts {
@@ -132,7 +131,7 @@ func (t *taking) clientsOf(drafts []draft) error {
 		}
 		text, err := t.clientIn(d)
 		switch {
-		case err != nil && d.hidden: // it may be no record of the resource at all
+		case err != nil && d.hidden: // it may not be a record of the resource at all
 		case err != nil:
 			d.fail("client", err)
 		case text != "":
@@ -151,9 +150,9 @@ func (t *taking) clientsOf(drafts []draft) error {
 	return err
 }
 
-// clientIn finds whose a record is, or the text that says it where clients are kept.
+// clientIn finds the client of a record, or the text for it if clients are kept.
 func (t *taking) clientIn(d *draft) (kept string, err error) {
-	if d.r.Service.Client.IsZero() { // or that of the record which it belongs to
+	if d.r.Service.Client.IsZero() { // the client of the walk, or of the record that it belongs to
 		d.client = keyed(d.r, t.client)
 		return "", nil
 	}
@@ -165,7 +164,7 @@ func (t *taking) clientIn(d *draft) (kept string, err error) {
 	return "", nil
 }
 
-// whose is what identifies the client of a record in the service; "" where it is that of all.
+// whose is the service's identity of a record's client; "" if the record belongs to all.
 func (c *connector) whose(ctx context.Context, r *sheet.Resource, row sheet.JSON) (string, error) {
 	at := r.Service.Client
 	v, there, err := at.Of(ctx, row)
@@ -188,15 +187,14 @@ func (c *connector) whose(ctx context.Context, r *sheet.Resource, row sheet.JSON
 	return text, nil
 }
 
-// clientNumber is the number of a client in a text: its digits and nothing else, as 01 may be
-// another's.
+// clientNumber is the number of a client in a text, in its usual form: 01 may be another client.
 func clientNumber(text string) (int64, bool) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	return n, err == nil && n > 0 && strconv.FormatInt(n, 10) == text
 }
 
-// clientNumbers are the numbers of clients that the service knows by texts. One that is seen for
-// the first time is given the next.
+// clientNumbers are the numbers of clients that the service knows by texts. A new client gets the
+// next number.
 func (c *connector) clientNumbers(ctx context.Context, texts []string) (map[string]int64, error) {
 	numbers := map[string]int64{}
 	var missing []sheet.KeyRef
@@ -240,14 +238,14 @@ func (t *taking) finish(d *draft) {
 	}
 }
 
-// empty leaves nothing of the record but its ID.
+// empty removes everything from the record but its ID.
 func (d *draft) empty() {
 	id := d.rec.Values[d.r.ID]
 	d.rec = mapping.NewRecord(d.r.Resource)
 	d.rec.Values[d.r.ID] = id
 }
 
-// complete fills in what the draft has left open.
+// complete fills in the IDs of the draft.
 func (d *draft) complete(ids sheet.IDs) {
 	for _, ref := range d.refers {
 		d.rec.Values[ref.field] = mapping.IntValue(int64(ids[ref.to]))
@@ -287,8 +285,8 @@ func (t *taking) finishElements(d *draft, field int, elements []*draft) {
 	d.rec.SetElements(field, shown)
 }
 
-// inOrder compares elements as arrays have them: by sort_order, and by ID. Answers of a service may
-// have them otherwise each time.
+// inOrder compares elements by sort_order, then by ID, which is the order of arrays. A service may
+// return them in another order each time.
 func inOrder(a, b mapping.Record) int {
 	place := func(rec mapping.Record) int64 {
 		at := rec.Resource.Field("sort_order")
@@ -300,7 +298,7 @@ func inOrder(a, b mapping.Record) int {
 	return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a.ID(), b.ID()))
 }
 
-// ownersOf finds the clients of records that belong to those of other records.
+// ownersOf finds the clients of records that have theirs from other records.
 func (t *taking) ownersOf(r *sheet.Resource, drafts []draft) error {
 	if r.Through == nil {
 		return nil
@@ -325,7 +323,7 @@ func (t *taking) ownersOf(r *sheet.Resource, drafts []draft) error {
 			continue
 		}
 		client, known := clients[int32(d.rec.Values[at].Int())]
-		if !known { // or it refers to none
+		if !known { // or the record refers to none
 			d.fail(r.Through.Name, fmt.Errorf("%s: %w", r.Through.Name, errNoOwner))
 			d.empty()
 		}
@@ -336,16 +334,16 @@ func (t *taking) ownersOf(r *sheet.Resource, drafts []draft) error {
 	return nil
 }
 
-// ErrNobody says that a record is shown to nobody, as it belongs to none.
+// ErrNobody says that a record is shown to nobody, because it has no client.
 var ErrNobody = errors.New("a record of nobody")
 
-// errNoOwner says that the record which tells whose another is, is not known.
+// errNoOwner says that the record from which another has its client is not known.
 var errNoOwner = fmt.Errorf("%w: that which tells whose it is, is not known", ErrNobody)
 
 func (d *draft) isShown() bool { return d.err == nil && !d.gone && !d.hidden }
 
-// version is a number that changes with what clients see of a record and its elements, and with
-// what the sheet says: that need not change with the elements.
+// version is a number that changes with what clients see of a record and its elements, and with the
+// sheet's version, which need not change with the elements.
 func (t *taking) version(d *draft) int64 {
 	d.rec.Version = 0
 	if at := d.r.Service.Version; !at.IsZero() {

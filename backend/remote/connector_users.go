@@ -24,7 +24,7 @@ func (c *connector) verify(ctx context.Context, credentials auth.Credentials) (a
 	switch {
 	case err != nil:
 		return auth.User{}, err
-	case !is: // or nobody is called so: it only says no
+	case !is: // or there is no such user: the answer does not distinguish
 		return auth.User{}, &auth.Refused{Why: auth.CauseWrongPassword}
 	case user.Blocked:
 		return auth.User{}, blocked(user, credentials.Username)
@@ -51,12 +51,12 @@ func (c *connector) find(ctx context.Context, username string) (auth.User, error
 // user makes the calls whose answer is a user. No error quotes an answer, which may repeat a
 // password.
 func (c *connector) user(ctx context.Context, on *call, k *known) (user auth.User, is bool, err error) {
-	if k.username == "" { // a search would be for anybody
+	if k.username == "" { // a search would find anybody
 		return auth.User{}, false, nil
 	}
 	p, err := c.send(ctx, on, k)
 	if errors.Is(err, errUnsendable) {
-		return auth.User{}, false, nil // nobody is called so
+		return auth.User{}, false, nil // there is no such user
 	}
 	if err != nil {
 		return auth.User{}, false, hidden(err)
@@ -68,7 +68,7 @@ func (c *connector) user(ctx context.Context, on *call, k *known) (user auth.Use
 		return auth.User{}, false, nil
 	case !isSuccess(p.status):
 		return auth.User{}, false, fmt.Errorf("the service answered %d", p.status)
-	case ctx.Err() != nil: // so that refused could not be asked
+	case ctx.Err() != nil: // the sheet's conditions could not run to their end
 		return auth.User{}, false, ctx.Err()
 	}
 	if asks && c.source.WhoAmI != nil {
@@ -81,7 +81,7 @@ func (c *connector) user(ctx context.Context, on *call, k *known) (user auth.Use
 	switch {
 	case errors.Is(err, backend.ErrNotFound) && !asks:
 		return auth.User{}, false, nil
-	case err != nil: // which may show what was found
+	case err != nil: // the error may show what was found
 		return auth.User{}, false, unexpected(errors.New("the answer about the user cannot be read, or does not have one user"))
 	}
 	user, err = c.userOf(ctx, found, k.username)
@@ -96,7 +96,7 @@ func (c *connector) refusal() sheet.Match {
 	return c.source.Refused
 }
 
-// whoAmI asks who it is that a token was given to.
+// whoAmI requests the user that a token was given to.
 func (c *connector) whoAmI(ctx context.Context, p *reply, k *known) (*reply, error) {
 	body, err := p.body()
 	token := ""
@@ -117,7 +117,8 @@ func (c *connector) whoAmI(ctx context.Context, p *reply, k *known) (*reply, err
 	return who, nil
 }
 
-// hidden is why a call with credentials could not be made, without what jq may show of them.
+// hidden is why a call with credentials could not be made, without the credentials that jq's error may
+// show.
 func hidden(err error) error {
 	if errors.Is(err, backend.ErrUnexpected) {
 		return unexpected(errors.New("the call of the accounts cannot be made: its jq fails"))
@@ -136,11 +137,11 @@ func (c *connector) userOf(ctx context.Context, found sheet.JSON, username strin
 	return user, err
 }
 
-// blocked reports a user whom the service says is blocked. If the answer is about another
-// user, it does not say which client that user belongs to.
-func blocked(user auth.User, asked string) *auth.Refused {
+// blocked is the refusal of a user whom the service reports as blocked. If the answer is about another
+// user, the refusal does not name that user's client.
+func blocked(user auth.User, requested string) *auth.Refused {
 	refused := &auth.Refused{Why: auth.CauseUserBlocked}
-	if strings.EqualFold(user.Username, asked) {
+	if strings.EqualFold(user.Username, requested) {
 		refused.Client = user.Client
 	}
 	return refused
@@ -159,7 +160,7 @@ func (c *connector) listed(ctx context.Context, username string) (u auth.User, h
 	return u, string(of.PasswordHash), err
 }
 
-// verifyListed asks the sheet's list whose the credentials are.
+// verifyListed checks credentials against the sheet's list of users.
 func (c *connector) verifyListed(ctx context.Context, of auth.Credentials) (auth.User, error) {
 	if c.Hasher == nil {
 		return auth.User{}, errors.New("no hasher for the users of the sheet")
@@ -172,7 +173,7 @@ func (c *connector) verifyListed(ctx context.Context, of auth.Credentials) (auth
 	if u.Blocked {
 		hash = ""
 	}
-	ok, err := c.Hasher.Verify(ctx, of.Password, hash) // also of nobody, which takes as long
+	ok, err := c.Hasher.Verify(ctx, of.Password, hash) // an unknown user takes as long
 	switch {
 	case err != nil:
 		return auth.User{}, fmt.Errorf("verify the password: %w", err)

@@ -20,30 +20,31 @@ type walking struct {
 	on    *call
 	pages *sheet.Pages
 	k     *known
-	all   bool // it is over all records, not over what has changed
+	all   bool // over all records, not only those that have changed
 	// had are the hashes of the keys that came.
 	had map[uint64]struct{}
-	// pasts are the hashes of the pages that came, barren how many in a row had no record anew.
+	// pasts are the hashes of the pages that came, barren how many in a row had no new record.
 	pasts  map[uint64]struct{}
 	barren int
-	// told tells that an answer had the place of the next page, moreTold that of whether there is one.
-	told, moreTold bool
-	total          int  // as the service told it last; -1 if it did not
-	counted        bool // as many have come as the service counts
-	full           bool // the last page had as many as were asked for
+	// hasNext says that an answer had the place of the next page, hasMore the one that says whether there
+	// is a next page.
+	hasNext, hasMore bool
+	total            int  // the service's latest total; -1 if there is none
+	counted          bool // as many records have come as the total
+	full             bool // the last page had as many records as were requested
 }
 
 // page is one page.
 type page struct {
-	rows []sheet.JSON
-	size int    // how many were asked for
-	last []any  // the key of the last record
-	next any    // the cursor or the link of the next page; nil for none
-	told bool   // the answer has the place of next
-	more bool   // it says that there is more
-	ends bool   // it says that there is no more
-	sum  uint64 // of its keys
-	anew bool   // it has a record that did not come before
+	rows    []sheet.JSON
+	size    int    // how many records were requested
+	last    []any  // the key of the last record
+	next    any    // the cursor or the link of the next page; nil for none
+	hasNext bool   // the answer has the place of next
+	more    bool   // the answer says that there is a next page
+	ends    bool   // the answer says that there is none
+	sum     uint64 // of its keys
+	anew    bool   // it has a record that did not come before
 }
 
 func (c *connector) walk(ctx context.Context, r *sheet.Resource, client auth.Client, since *string, each func([]sheet.JSON) error) (next string, err error) {
@@ -66,14 +67,14 @@ func (c *connector) walk(ctx context.Context, r *sheet.Resource, client auth.Cli
 			return "", err
 		}
 	}
-	k.page = &asked{number: w.pages.First, limit: w.pages.Size}
+	k.page = &pageRequest{number: w.pages.First, limit: w.pages.Size}
 	for {
 		p, found, err := w.ask(ctx, cursor)
 		if err != nil {
 			return "", err
 		}
-		// Of a walk over all it is the first cursor that tells of all changes since; of what has
-		// changed the last goes on from there.
+		// The first cursor of a walk over all covers all changes since its begin. Of a walk over
+		// changes, the last cursor leads on.
 		if found != "" && (next == "" || !w.all) {
 			next = found
 		}
@@ -95,7 +96,7 @@ func (c *connector) walk(ctx context.Context, r *sheet.Resource, client auth.Cli
 	}
 }
 
-// sinceOf is what {since} stands for: a cursor, or a moment as the service has it in modified_at.
+// sinceOf is the value of {since}: a cursor, or a moment in the service's form of modified_at.
 func sinceOf(r *sheet.Resource, since string) (any, error) {
 	at := r.Resource.Field("modified_at")
 	if since == "" || at == nil || !r.Service.Walk.Since.Cursor.IsZero() {
@@ -108,13 +109,13 @@ func sinceOf(r *sheet.Resource, since string) (any, error) {
 	return r.Service.Fields[at.Index].Since(at, moment)
 }
 
-// mayEnd reports whether the service need not answer the next page: as many have come as it counts, or more
-// and the last page was not full. A page that it has told of itself it has to answer.
+// mayEnd reports whether the service may fail to answer the next page: as many records have come as the
+// total, or more and the last page was not full. A page that an answer announced must be answered.
 func (w *walking) mayEnd() bool {
 	return !w.isLed() && w.counted && (len(w.had) == w.total || !w.full)
 }
 
-// ask asks for a page. cursor is the next value of since in its answer.
+// ask requests a page. cursor is the place of the next value of since in the answer.
 func (w *walking) ask(ctx context.Context, cursor sheet.Spot) (p page, next string, err error) {
 	reply, err := w.c.send(ctx, w.on, w.k)
 	if err != nil {
@@ -160,7 +161,7 @@ func (w *walking) ask(ctx context.Context, cursor sheet.Spot) (p page, next stri
 
 var errNoList = errors.New("no list")
 
-// records are those of an answer that has a list.
+// records are the records in an answer.
 func (c *connector) records(ctx context.Context, reply *reply) ([]sheet.JSON, error) {
 	at := reply.on.Result
 	found, there, err := reply.result(ctx)
@@ -192,7 +193,7 @@ func (w *walking) note(ctx context.Context, p *page) error {
 			return err
 		}
 		key := sheet.KeyText(parts...)
-		_, _ = all.WriteString(key + "\x00") // it never fails
+		_, _ = all.WriteString(key + "\x00") // a hash never fails
 		sum := xxhash.Sum64String(key)
 		if _, twice := here[sum]; twice {
 			return changed(w.r, "the record %.40q twice in one page", key)
@@ -207,11 +208,11 @@ func (w *walking) note(ctx context.Context, p *page) error {
 	return nil
 }
 
-// mostBarren is how many pages in a row may be empty, or have only records that came before: they may
-// have changed meanwhile, and come once more.
+// mostBarren is how many pages in a row may be empty, or have only records that came before, such as
+// records that changed during the walk and came again.
 const mostBarren = 1000
 
-// judgeRepeat fails where a page comes again, or nothing new comes.
+// judgeRepeat fails if a page comes again, or nothing new comes.
 func (w *walking) judgeRepeat(p *page) error {
 	next, _ := sheet.ScalarText(p.next)
 	sum := p.sum ^ xxhash.Sum64String(next)
@@ -221,7 +222,7 @@ func (w *walking) judgeRepeat(p *page) error {
 		w.barren = 0
 	}
 	switch {
-	case past && !p.anew && w.mayEnd(): // the last page once more, in place of one behind it
+	case past && !p.anew && w.mayEnd(): // the service repeats the last page in place of a next one
 		*p = page{ends: true}
 		return nil
 	case past && !p.anew && len(p.rows) > 0:
@@ -233,26 +234,26 @@ func (w *walking) judgeRepeat(p *page) error {
 	}
 }
 
-// judgeClients fails for a page whose records do not say whose they are, or none of which is the
-// client's whom it was asked for.
+// judgeClients fails for a page whose records do not name their clients, or none of which belongs to the
+// client that the page was requested for.
 func (w *walking) judgeClients(ctx context.Context, rows []sheet.JSON) error {
-	at, shown, said, own := w.r.Service.Client, 0, 0, 0
-	if at.IsZero() || len(rows) == 0 || !w.all { // what is no more need not say it
+	at, shown, stated, own := w.r.Service.Client, 0, 0, 0
+	if at.IsZero() || len(rows) == 0 || !w.all { // a deleted record need not name its client
 		return nil
 	}
 	for _, row := range rows {
 		if show := w.r.Service.Select; show != nil {
 			if is, err := show.Holds(ctx, row.Read()); err != nil || !is {
-				continue // what is hidden need not say it
+				continue // a hidden record need not name its client
 			}
 		}
 		v, _, err := at.Of(ctx, row)
 		if err != nil {
-			return nil // of one record, which take tells
+			return nil // take reports the fault of a single record
 		}
 		shown++
 		if v != nil {
-			said++
+			stated++
 		}
 		if text := asText(v); text == asText(w.k.clientKey) || w.r.SystemClient != "" && text == w.r.SystemClient {
 			own++
@@ -261,7 +262,7 @@ func (w *walking) judgeClients(ctx context.Context, rows []sheet.JSON) error {
 	switch {
 	case shown == 0:
 		return nil
-	case said == 0:
+	case stated == 0:
 		return changed(w.r, "no record says its client at %s", at)
 	case own == 0 && w.r.Service.PerClient:
 		return changed(w.r, "no record of client %d in its own list", w.k.client.ID)

@@ -20,8 +20,8 @@ type inFlight struct {
 	k      *known
 	before taken          // of an update or delete
 	parts  []any          // the key, of an update or delete
-	after  mapping.Record // as it is to be
-	sent   mapping.Record // of it, what is sent
+	after  mapping.Record // the record as it will be
+	sent   mapping.Record // the part of after that is sent
 }
 
 func (c *connector) create(ctx context.Context, a *attempt, r *sheet.Resource, client auth.Client, rec mapping.Record) (taken, error) {
@@ -39,7 +39,7 @@ func (c *connector) create(ctx context.Context, a *attempt, r *sheet.Resource, c
 	if err := c.encode(ctx, r, client, rec, true, w.k.record); err != nil {
 		return taken{}, err
 	}
-	if at := r.Service.Client.Path; at != nil { // whatever a field puts there
+	if at := r.Service.Client.Path; at != nil { // overrides a field at the same place
 		at.Put(w.k.record, w.k.clientKey)
 	}
 	return c.write(ctx, w)
@@ -81,7 +81,7 @@ func (c *connector) delete(ctx context.Context, a *attempt, r *sheet.Resource, c
 	return nil
 }
 
-// writes begins a write of a record that there is.
+// writes begins a write of an existing record.
 func (c *connector) writes(ctx context.Context, a *attempt, r *sheet.Resource, client auth.Client, on *call, before taken) (*inFlight, error) {
 	if on == nil {
 		return nil, unexpected(fmt.Errorf("the sheet does not say how one of %s is written", r.Name))
@@ -103,7 +103,7 @@ func (c *connector) writes(ctx context.Context, a *attempt, r *sheet.Resource, c
 	return w, nil
 }
 
-// sendWrite sends a write, once. Its answer is one of success.
+// sendWrite sends a write, once, and returns the answer if it is a success.
 func (c *connector) sendWrite(ctx context.Context, w *inFlight) (_ *reply, err error) {
 	p, err := c.send(ctx, w.on, w.k)
 	if err != nil {
@@ -117,7 +117,7 @@ func (c *connector) sendWrite(ctx context.Context, w *inFlight) (_ *reply, err e
 	attempt := sheet.Attempt{Record: w.after}
 	if w.parts != nil {
 		attempt.ID = w.before.rec.ID()
-		if p.tellsNone(ctx) {
+		if p.isNotFound(ctx) {
 			return nil, backend.ErrNotFound
 		}
 	}
@@ -128,15 +128,15 @@ func (c *connector) sendWrite(ctx context.Context, w *inFlight) (_ *reply, err e
 		return p, nil
 	}
 	err = c.refused(ctx, p, attempt, nil)
-	_, told := mapping.AsViolations(err)
-	if p.status == http.StatusPreconditionFailed && !told && w.on.Names("version") {
-		// Somebody changed the record since it was judged: it is judged anew.
+	_, violated := mapping.AsViolations(err)
+	if p.status == http.StatusPreconditionFailed && !violated && w.on.Names("version") {
+		// Somebody changed the record since it was judged, so it is judged again.
 		return nil, fmt.Errorf("%w: %w", backend.ErrStale, err)
 	}
 	return nil, err
 }
 
-// write makes a write of what is to be there afterwards.
+// write makes a create or an update, and returns the record afterwards.
 func (c *connector) write(ctx context.Context, w *inFlight) (t taken, err error) {
 	p, err := c.sendWrite(ctx, w)
 	if err != nil {
@@ -157,7 +157,7 @@ func (c *connector) write(ctx context.Context, w *inFlight) (t taken, err error)
 		return taken{}, afterWrite{err}
 	}
 	if (again || doubtful) && w.r.Service.Get != nil {
-		p.again = p.again && !doubtful // the true answer may be still to come
+		p.again = p.again && !doubtful // the true answer may still come
 		c.wire.release(p.answer)
 		w.k.key = keyOf(w.parts)
 		row, err := c.read(ctx, w.r, w.k, w.parts)
@@ -178,7 +178,7 @@ func (c *connector) write(ctx context.Context, w *inFlight) (t taken, err error)
 			return taken{}, afterWrite{err}
 		}
 	}
-	for _, i := range t.absent { // as it was sent
+	for _, i := range t.absent { // the record has what was sent
 		if v := w.after.Values[i]; !v.IsAbsent() {
 			t.rec.Values[i] = v
 		}
@@ -186,9 +186,9 @@ func (c *connector) write(ctx context.Context, w *inFlight) (t taken, err error)
 	return t, nil
 }
 
-// isDoubtful reports whether the answer to an update may be that to the call before, or says only part
-// of the record: what was changed is as it was before, or what is there is missing. What the answer to
-// a create leaves out is as it was sent.
+// isDoubtful reports whether the answer to an update may belong to the call before, or has only part of
+// the record: changed fields are as before, or existing values are missing. What the answer to a create
+// leaves out counts as sent.
 func (w *inFlight) isDoubtful(t taken) bool {
 	if w.on.op != mapping.OpUpdate {
 		return false
@@ -223,8 +223,8 @@ func (c *connector) keyAfter(ctx context.Context, w *inFlight, p *reply) error {
 	return err
 }
 
-// recordAfter is the record in the answer to a write: of an update that which was written, of a
-// create one of the client's. What was written is the client's own, and need not be said again.
+// recordAfter is the record in the answer to a write: for an update it must be the same record, for a
+// create one of the client's. The answer need not repeat the client.
 func (c *connector) recordAfter(ctx context.Context, w *inFlight, p *reply) (sheet.JSON, error) {
 	row, err := c.recordIn(ctx, p)
 	if errors.Is(err, backend.ErrNotFound) {
@@ -238,18 +238,18 @@ func (c *connector) recordAfter(ctx context.Context, w *inFlight, p *reply) (she
 			row = with(row, at, w.k.clientKey)
 		}
 	}
-	asked := w.parts
-	if asked == nil {
+	requested := w.parts
+	if requested == nil {
 		row = fillKey(w.r, row, func(at sheet.Path, _ int) (any, bool) { return at.Of(w.k.record) })
-		if asked, err = partsOf(ctx, w.r, row); err != nil {
+		if requested, err = partsOf(ctx, w.r, row); err != nil {
 			return row, err
 		}
 	}
-	row, err = c.isOf(ctx, w.r, row, w.k, asked)
+	row, err = c.isOf(ctx, w.r, row, w.k, requested)
 	if errors.Is(err, backend.ErrNotFound) || errors.Is(err, ErrNobody) {
 		err = unexpected(fmt.Errorf("%w: %s is of another client", errOther, w.r.Name))
 	}
-	w.parts = asked
+	w.parts = requested
 	return row, err
 }
 

@@ -14,13 +14,13 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// XML is read as the JSON that mxj makes of it (github.com/clbanning/mxj), and written of JsonML
-// (jsonml.org), which keeps the order of elements. mxj itself would not do: of a text that a comment
-// or CDATA divides it keeps the last part, and it nests as deep as what it reads.
+// XML is read into the JSON that mxj makes of it (github.com/clbanning/mxj), and written from JsonML
+// (jsonml.org), which keeps the order of elements. mxj itself is not used: of a text that a comment or
+// CDATA divides it keeps only the last part, and it does not bound how deep elements nest.
 
 var errNotXML = errors.New("the answer is not XML")
 
-// element is one of XML. The decoder bounds how deep they nest.
+// element is an XML element. The decoder bounds how deep elements nest.
 type element struct {
 	XMLName    xml.Name
 	Attributes []xml.Attr `xml:",any,attr"`
@@ -43,12 +43,12 @@ func decodeXML(text string) (sheet.JSON, error) {
 		of, err = sheet.JSONOf(map[string]any{root.XMLName.Local: root.value()})
 	}
 	if err != nil {
-		err = fmt.Errorf("%w at byte %d", errNotXML, d.InputOffset()) // its text may show a value
+		err = fmt.Errorf("%w at byte %d", errNotXML, d.InputOffset()) // the decoder's text may show a value
 	}
 	return of, err
 }
 
-// atEnd fails where more than comments and blanks follow.
+// atEnd fails if more than comments and blanks follow.
 func atEnd(d *xml.Decoder) error {
 	for {
 		token, err := d.Token()
@@ -99,8 +99,8 @@ func (e *element) value() any {
 	return all
 }
 
-// encodeXML writes JsonML: an element is a list of its name, an object of its attributes, which it
-// need not have, and what is within. null is left out; a list without a name is what is in it.
+// encodeXML writes JsonML: an element is a list of its name, optionally an object of its attributes,
+// and its content. null is left out; a list without a name is replaced by its content.
 func encodeXML(v any) ([]byte, error) {
 	list, _ := v.([]any)
 	if elementName(list) == "" {
@@ -159,7 +159,7 @@ func putXML(e *xml.Encoder, list []any) error {
 	return e.EncodeToken(start.End())
 }
 
-// putWithin writes what is within an element.
+// putWithin writes the content of an element.
 func putWithin(e *xml.Encoder, all []any) error {
 	for _, v := range all {
 		within, is := v.([]any)

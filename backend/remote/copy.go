@@ -16,9 +16,9 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// copied is the copy of a service's records, in the tables of the built-in administration. Lists
-// and changes are told from it. It is filled by walks, by what the service says has changed, and
-// by each record that is read or written.
+// copied is the copy of a service's records, in the tables of the built-in administration. It
+// answers lists and changes. It is filled by walks, by the changes that the service reports, and by
+// each record that is read or written.
 type copied struct {
 	*core
 	conn    *connector
@@ -26,13 +26,13 @@ type copied struct {
 	records *sqlrecord.Store
 	changes *sqlrecord.Changes
 	holder  string // of leases
-	// sources are what each resource's records are found by: its own walk, or that of the
-	// resource which they stand in.
+	// sources are the walks that find each resource's records: its own, or that of the resource
+	// that they are within.
 	sources map[*mapping.Resource]*source
 	walking chan struct{} // a slot for each walk at the same time
-	// recent is what the copy has of the records that were read last, so that a read of a record that is as
-	// it was asks no database. What another gateway has put into a shared copy meanwhile it does not know: a
-	// record is brought into the copy only where the copy has what is remembered.
+	// recent caches what the copy has of recently read records, so that reading an unchanged record needs no
+	// database. Another gateway may have changed a shared copy meanwhile, so a record is stored only if the
+	// copy still has what recent says.
 	recent *lru.Cache[recordKey, held]
 
 	stop    context.CancelFunc
@@ -43,7 +43,7 @@ type copied struct {
 	leftOut map[backend.Place]int64 // by the last look
 }
 
-// keptRecent is of how many records it is remembered what the copy has of them.
+// keptRecent is the size of copied.recent.
 const keptRecent = 16 << 10
 
 type recordKey struct {
@@ -56,10 +56,10 @@ type source struct {
 	r *sheet.Resource
 
 	mu  sync.Mutex
-	all map[int64]*walked // by client; 0 alone where one walk finds all
+	all map[int64]*walked // by client; only 0 if one walk finds all
 }
 
-// newSources finds what each resource is filled by.
+// newSources finds the source of each resource.
 func newSources(sh *sheet.Sheet) map[*mapping.Resource]*source {
 	all := map[*mapping.Resource]*source{}
 	for m, r := range sh.Resources {
@@ -96,12 +96,11 @@ type delta struct {
 	r       *mapping.Resource
 	put     map[int64][]mapping.Record // new or changed, by client
 	removed []int32
-	quietly []int32 // left out, but not gone
+	quietly []int32 // removed from the copy, but not reported as deleted
 }
 
-// apply brings a page into the copy, and returns which of its records were read or written one by
-// one after mark, or told as changed: those stay as they are, since either may be the older one. A walk
-// does so as long as it has its lease.
+// apply stores a page in the copy. It skips and returns the records that were read or written singly, or
+// reported as changed, after mark, because it is not known which state is older. A walk needs its lease.
 func (l *look) apply(ctx context.Context, mark int64, page []taken) (passed []int32, err error) {
 	if len(page) == 0 {
 		return nil, nil
@@ -123,10 +122,10 @@ func (l *look) apply(ctx context.Context, mark int64, page []taken) (passed []in
 			}
 			return touched[t.rec.ID()]
 		})
-		// What was told as changed, a walk that is under way has not seen, or as it was; what a walk removes,
-		// a read that is under way may have found.
-		told := slices.DeleteFunc(slices.Clone(page), func(t taken) bool { return l.isWalk && !t.gone })
-		if err := touchChanged(ctx, tx, l.p.r.Resource, told); err != nil {
+		// A walk under way may not have seen what is reported as changed, or only its older state; a read under
+		// way may have found what this walk removes.
+		changes := slices.DeleteFunc(slices.Clone(page), func(t taken) bool { return l.isWalk && !t.gone })
+		if err := touchChanged(ctx, tx, l.p.r.Resource, changes); err != nil {
 			return nil, err
 		}
 		return l.c.merge(ctx, tx, l.p.r, page)
@@ -134,7 +133,7 @@ func (l *look) apply(ctx context.Context, mark int64, page []taken) (passed []in
 	return passed, err
 }
 
-// touchChanged notes those of some records that the copy has not as they are.
+// touchChanged touches the records that differ from the copy.
 func touchChanged(ctx context.Context, tx *sqlrecord.Store, r *mapping.Resource, page []taken) error {
 	if len(page) == 0 {
 		return nil
@@ -157,7 +156,7 @@ func touchChanged(ctx context.Context, tx *sqlrecord.Store, r *mapping.Resource,
 	return touch(ctx, tx.Conn(), r, ids[:len(page)]...)
 }
 
-// ids are those of the records that it changes.
+// ids are the IDs of the records that the delta changes.
 func (d *delta) ids() []int32 {
 	all := slices.Concat(d.removed, d.quietly)
 	for _, records := range d.put {
@@ -168,8 +167,8 @@ func (d *delta) ids() []int32 {
 	return all
 }
 
-// held is what the copy had of a record before the service was asked for it. touched is, of one that was
-// not there, the number of the last touch of all; of what there is now, that of the record's own last.
+// held is what the copy had of a record before the service was asked for it. touched is the number of
+// the last touch: of any record if this one was not there; in the present state, of this record.
 type held struct {
 	sqlrecord.Kept
 	there   bool
@@ -201,8 +200,8 @@ func (c *copied) held(ctx context.Context, r *sheet.Resource, id int32) (held, e
 // errPassed says that the copy of a record changed while the service was asked for the record.
 var errPassed = errors.New("the copy of the record has changed meanwhile")
 
-// keep brings one record into the copy that was read or written by itself. It fails with errPassed
-// where the copy no longer has what it had before: then either may be the older one.
+// keep stores a record in the copy that was read or written by itself. It fails with errPassed if the
+// copy changed meanwhile: then it is not known which state is older.
 func (c *copied) keep(ctx context.Context, r *sheet.Resource, before held, t taken) error {
 	if c.sources[r.Resource] == nil || before.isLike(t) {
 		return nil
@@ -210,7 +209,7 @@ func (c *copied) keep(ctx context.Context, r *sheet.Resource, before held, t tak
 	id := t.rec.ID()
 	defer c.recent.Remove(recordKey{r.Resource, id})
 	return c.write(ctx, func(tx *sqlrecord.Store) ([]delta, error) {
-		touched, err := lastTouch(ctx, tx.Conn(), r.Resource, id) // others who touch it wait from here on
+		touched, err := lastTouch(ctx, tx.Conn(), r.Resource, id) // locks the record against other touches
 		if err == nil {
 			err = touch(ctx, tx.Conn(), r.Resource, id)
 		}
@@ -230,13 +229,13 @@ func (c *copied) keep(ctx context.Context, r *sheet.Resource, before held, t tak
 	})
 }
 
-// brings reports whether a record that was read or written by itself changes the copy, which has it as it
-// is now. It fails with errPassed where that is not as it was before, when the service was asked.
+// brings reports whether a record that was read or written by itself changes the copy, whose state is
+// now. It fails with errPassed if that differs from the state before the service was asked.
 func (before held) brings(now held, t taken) (bool, error) {
 	switch {
 	case now.isLike(t):
 		return false, nil
-	case !now.there && !before.there && now.touched > before.touched: // it was there meanwhile
+	case !now.there && !before.there && now.touched > before.touched: // the record was there meanwhile
 		return false, errPassed
 	case now.there != before.there, now.Version != before.Version, now.Client != before.Client:
 		return false, errPassed
@@ -245,8 +244,8 @@ func (before held) brings(now held, t taken) (bool, error) {
 	}
 }
 
-// isLike reports whether the copy would be the same with a record. Its version changes with all that
-// clients see of it, also where the sheet shows something else of the same version of the service's record.
+// isLike reports whether the copy has a record as it is. The record's version changes with all that clients
+// see of it, even if only the sheet has changed and not the service's record.
 func (h held) isLike(t taken) bool {
 	if !h.there || t.gone || t.hidden {
 		return !h.there && (t.gone || t.hidden)
@@ -254,8 +253,8 @@ func (h held) isLike(t taken) bool {
 	return t.err == nil && h.Version == t.rec.Version && h.Client == t.client
 }
 
-// drop removes a record that is no more for a client, if it was that client's: another's may be
-// there, and not for this one.
+// drop removes a record that the service no longer has for a client, if it was that client's. Another
+// client's record may exist and only be hidden from this one.
 func (c *copied) drop(ctx context.Context, r *sheet.Resource, client auth.Client, id int32, before held) error {
 	if !before.there || before.Client != client.ID && before.Client != 0 {
 		return nil
@@ -263,7 +262,7 @@ func (c *copied) drop(ctx context.Context, r *sheet.Resource, client auth.Client
 	return c.keep(ctx, r, before, goneOf(r, id))
 }
 
-// goneOf is a record that is no more.
+// goneOf is a deleted record.
 func goneOf(r *sheet.Resource, id int32) taken {
 	t := taken{rec: mapping.NewRecord(r.Resource), gone: true}
 	t.rec.Values[r.ID] = mapping.IntValue(int64(id))
@@ -288,8 +287,8 @@ func (c *copied) write(ctx context.Context, f func(*sqlrecord.Store) ([]delta, e
 	return ownFailure("copy of records", err)
 }
 
-// merge writes what a page has changed. Records that cannot be converted are left out, without
-// being told as deleted.
+// merge writes what a page has changed. Records that cannot be converted are left out of the copy,
+// but not reported as deleted.
 func (c *copied) merge(ctx context.Context, tx *sqlrecord.Store, r *sheet.Resource, page []taken) ([]delta, error) {
 	ids := make([]int32, len(page))
 	for i, t := range page {
@@ -335,14 +334,14 @@ func (d *delta) add(c *copied, client int64, rec mapping.Record, kept map[int32]
 	if has && known.Version == rec.Version && known.Client == client {
 		return false
 	}
-	if has && known.Client != client { // it is told to both
+	if has && known.Client != client { // both clients get a change
 		d.removed = append(d.removed, rec.ID())
 	}
 	d.put[client] = append(d.put[client], c.stamped(rec, known))
 	return true
 }
 
-// elements adds those of an array of the records that have changed, and removes those that are no more.
+// elements adds the elements of an array of changed records, and removes those that no longer exist.
 func (d *delta) elements(ctx context.Context, tx *sqlrecord.Store, c *copied, f *mapping.Field, of *delta, changed []taken) error {
 	parents, now := slices.Clone(of.removed), map[int32]bool{}
 	for _, t := range changed {
@@ -371,8 +370,8 @@ func (d *delta) elements(ctx context.Context, tx *sqlrecord.Store, c *copied, f 
 	return err
 }
 
-// stamped fills in the moments that the service does not say, and leaves out contents, which are
-// always read from it.
+// stamped fills in the moments that the service does not have, and leaves out contents, which are
+// always read from the service.
 func (c *copied) stamped(rec mapping.Record, known sqlrecord.Kept) mapping.Record {
 	r := rec.Resource
 	rec.Values = slices.Clone(rec.Values)

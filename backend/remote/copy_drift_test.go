@@ -110,7 +110,7 @@ func everyRecord(jq string) foreigntest.JQ {
 // TestCopyThroughDrift changes a service in drawn ways while it goes on, and takes that back: nothing
 // is told that is not so, no record is wrong, none gone, none null, and all opens again.
 func TestCopyThroughDrift(t *testing.T) {
-	for _, since := range []string{remotetest.TellsSince, "every: 1h"} {
+	for _, since := range []string{remotetest.WithSince, "every: 1h"} {
 		t.Run(since, func(t *testing.T) {
 			seed, rounds := uint64(5), 60
 			if sqltest.Soak() {

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// flights are a piece of work that is done once for all who wait for it, again and again.
+// flights is a repeated piece of work; each run (flight) serves all who wait for it.
 type flights struct {
 	do func() error
 
 	mu     sync.Mutex
 	newest *flight
-	now    *flight // that is under way
-	next   *flight // that has not begun
-	failed error   // of the last one
+	now    *flight // under way
+	next   *flight // not begun
+	failed error   // of the last flight
 	again  time.Time
 }
 
@@ -24,10 +24,10 @@ type flight struct {
 	err  error
 }
 
-// againAfter is how long what has failed is not tried again, but for who insists.
+// againAfter is the pause after a failed flight, except for callers that insist.
 const againAfter = time.Second
 
-// fly has the work done after what is under way.
+// fly starts a flight after the one under way.
 func (c *copied) fly(of *flights) *flight {
 	of.mu.Lock()
 	defer of.mu.Unlock()
@@ -57,7 +57,7 @@ func (of *flights) begun(f *flight) {
 	}
 }
 
-// underWay is the flight under way; where there is none the work begins.
+// underWay is the flight under way, or a new one if there is none.
 func (c *copied) underWay(of *flights) *flight {
 	of.mu.Lock()
 	f := of.now
@@ -78,7 +78,7 @@ func flown(ctx context.Context, f *flight) error {
 	}
 }
 
-// ended notes how the work has ended, or that it takes too long. What another gateway does has not failed.
+// ended notes how a flight has ended, or that it takes too long. Work that another gateway does has not failed.
 func (of *flights) ended(now time.Time, err error) {
 	if errors.Is(err, errOthers) {
 		err = nil
@@ -88,7 +88,7 @@ func (of *flights) ended(now time.Time, err error) {
 	of.failed, of.again = err, now.Add(againAfter)
 }
 
-// last is why the work has failed, nil if it has not, and from when it is tried again.
+// last is why the last flight failed, nil if it did not, and when the next may begin.
 func (of *flights) last() (again time.Time, failed error) {
 	of.mu.Lock()
 	defer of.mu.Unlock()

@@ -21,24 +21,24 @@ type walked struct {
 	r      *sheet.Resource
 	client auth.Client
 	every  time.Duration
-	page   chan struct{} // a slot for the one who asks for a page
-	seen   atomic.Int64  // records that the walk under way, or the last, has found
+	page   chan struct{} // a lock: one caller at a time requests a page
+	seen   atomic.Int64  // records that the current or last walk has found
 	walks  flights
-	asks   flights                    // what has changed
+	asks   flights                    // polls of what has changed
 	always atomic.Pointer[membership] // of the last walk, as far as is known
-	asked  atomic.Int64               // when this gateway has asked last what has changed, by the clock of the database
+	polled atomic.Int64               // when this gateway last polled for changes, by the clock of the database
 }
 
 const (
-	// walkEvery is how long a walk rests where the sheet does not say.
+	// walkEvery is the default of the sheet's every.
 	walkEvery = 10 * time.Minute
 	// retryFirst is how soon a walk that has failed is tried again; the wait doubles.
 	retryFirst = 5 * time.Second
-	// firstWalk is how soon a client is told to come back before the copy is whole.
+	// firstWalk is the Retry-After while the copy is not complete.
 	firstWalk = 5 * time.Second
 )
 
-// of returns the walk of a client, and begins it where that is the first that is heard of it.
+// of returns the walk of a client, and starts it for a new client.
 func (s *source) of(c *copied, client auth.Client) *walked {
 	if !s.r.Service.PerClient {
 		client = auth.Client{}
@@ -83,7 +83,7 @@ func (c *copied) follow(ctx context.Context, p *walked) {
 	}
 }
 
-// tidyEvery is how often changes are removed that no cursor is good for, at least.
+// tidyEvery is how often, at least, changes are removed that no valid cursor needs.
 const tidyEvery = time.Hour
 
 func (c *copied) tidy(ctx context.Context) {
@@ -92,7 +92,7 @@ func (c *copied) tidy(ctx context.Context) {
 	}
 }
 
-// due is how long there is to the next walk.
+// due is the time until the next walk.
 func (c *copied) due(ctx context.Context, p *walked) (time.Duration, error) {
 	s, err := c.state(ctx, p)
 	if err != nil || s.walked.IsZero() || s.changed || s.walked.After(s.now) { // or the clock was set back since
@@ -110,7 +110,7 @@ func (c *copied) walkInTurn(ctx context.Context, p *walked) error {
 	return err
 }
 
-// slot walks as soon as there is room, and what its records belong to is known.
+// slot walks as soon as there is a slot, and the records that its records belong to are known.
 func (c *copied) slot(ctx context.Context, p *walked) error {
 	if err := c.parents(ctx, p.r, p.client); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (c *copied) slot(ctx context.Context, p *walked) error {
 	return c.walk(ctx, p)
 }
 
-// parents waits until the records are known that tell whose those of a resource are.
+// parents waits until the records from which those of a resource have their clients are known.
 func (c *copied) parents(ctx context.Context, r *sheet.Resource, client auth.Client) error {
 	if r.Through == nil {
 		return nil
@@ -149,8 +149,8 @@ func (c *copied) walkedSince(ctx context.Context, p *walked, moment time.Time) e
 	return c.until(wait, p, true, func(s state) bool { return !s.walked.Before(moment) })
 }
 
-// until has walks made, in this gateway or another, until what is known is enough or one has failed. Who
-// does not insist has none made that has failed just now.
+// until runs walks, or waits for another gateway's, until the state is enough or a walk fails. Unless the
+// caller insists, it starts none right after a failure.
 func (c *copied) until(ctx context.Context, p *walked, insists bool, isEnough func(state) bool) error {
 	for {
 		s, err := c.state(ctx, p)
@@ -169,13 +169,13 @@ func (c *copied) until(ctx context.Context, p *walked, insists bool, isEnough fu
 	}
 }
 
-// has reports whether all records had a field when they were walked last.
+// has reports whether all records had a field at the last walk.
 func (p *walked) has(f *mapping.Field) bool {
 	always := p.always.Load()
 	return always != nil && (*always)[f.Name]
 }
 
-// take waits until nobody else asks for a page of the walk, in this gateway or another.
+// take waits until nobody else, in this gateway or another, requests a page of the walk.
 func (p *walked) take(ctx context.Context, c *copied) (release func(), err error) {
 	select {
 	case p.page <- struct{}{}:
@@ -208,18 +208,18 @@ func (c *copied) fresh(ctx context.Context, p *walked, wish *backend.Copy) error
 		}
 	}
 	most := max(c.Sheet.Source.Service.MaxAge, p.every*3/2)
-	age, away, asked := s.now.Sub(s.known()), error(nil), false
+	age, away, polled := s.now.Sub(s.known()), error(nil), false
 	switch {
 	case p.r.Service.Walk.Since != nil && wish != nil && wish.Within > 0 && age <= wish.Within: // fresh enough
 	case p.r.Service.Walk.Since != nil:
-		away, asked = c.joined(ctx, p, wish != nil && wish.Fresh), true
+		away, polled = c.joined(ctx, p, wish != nil && wish.Fresh), true
 	case age > most, wish != nil && wish.Fresh && age > wish.Within:
 		away = c.walkedSince(ctx, p, s.now)
 	}
 	if s, err = c.state(ctx, p); err != nil {
 		return err
 	}
-	if age = s.now.Sub(s.known()); asked && away == nil && !s.isBlind() {
+	if age = s.now.Sub(s.known()); polled && away == nil && !s.isBlind() {
 		age = 0
 	}
 	if wish != nil {
@@ -231,7 +231,7 @@ func (c *copied) fresh(ctx context.Context, p *walked, wish *backend.Copy) error
 	return nil
 }
 
-// tooOld says why there is no list.
+// tooOld is the error for a list that the copy is too old for.
 func tooOld(p *walked, s state, age time.Duration, away error) error {
 	if s.changed {
 		return fmt.Errorf("%w: %s", backend.ErrChanged, s.failed)
@@ -262,12 +262,12 @@ func (c *copied) first(ctx context.Context, p *walked, s state) error {
 	return nil
 }
 
-// asks notes what a request waits for, which is asked for others as well.
+// asks notes a call of the service that a request waits for, and that also serves others.
 func (c *copied) asks(ctx context.Context, what *sheet.ServiceCall) {
-	backend.Asking(ctx, c.conn.calls[what].asked)
+	backend.Asking(ctx, c.conn.calls[what].endpoint)
 }
 
-// sooner is a context that leaves some of the time for the answer.
+// sooner is a context that ends early enough to leave time for the answer.
 func sooner(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -276,8 +276,8 @@ func sooner(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, time.Until(deadline)*3/4)
 }
 
-// joined asks what has changed. While that fails it is asked now and then, and nobody waits but who
-// insists.
+// joined polls what has changed. While polls fail they are made now and then, and only callers that
+// insist wait for them.
 func (c *copied) joined(ctx context.Context, p *walked, insists bool) error {
 	if again, failed := p.asks.last(); failed != nil && !insists {
 		if c.Now().After(again) {
@@ -288,7 +288,7 @@ func (c *copied) joined(ctx context.Context, p *walked, insists bool) error {
 	c.asks(ctx, &p.r.Service.Walk.Since.ServiceCall)
 	wait, cancel := sooner(ctx)
 	defer cancel()
-	err := flown(wait, c.fly(&p.asks)) // what is asked already may have been answered before
+	err := flown(wait, c.fly(&p.asks)) // a poll under way may have been answered before the change
 	if errors.Is(wait.Err(), context.DeadlineExceeded) && errors.Is(err, wait.Err()) {
 		p.asks.ended(c.Now(), err)
 	}

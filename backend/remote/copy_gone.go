@@ -15,8 +15,8 @@ import (
 // removedAtOnce bounds the records that one transaction removes.
 const removedAtOnce = 500
 
-// removeUnseen removes what a walk has not found. Some of it is read one by one before: a list that
-// lacks records which are there says nothing of the others.
+// removeUnseen removes what a walk has not found. First it reads some of it one by one: if the list lacks
+// records that exist, the rest may exist as well.
 func (l *look) removeUnseen(ctx context.Context, start int64) error {
 	c, p, seen := l.c, l.p, l.seen
 	slices.Sort(seen)
@@ -45,15 +45,15 @@ func (l *look) removeUnseen(ctx context.Context, start int64) error {
 	return nil
 }
 
-// A walk may not find records that are there: the pages of a list move where others are removed
-// meanwhile. So up to readGone of those that are not found are read one by one; where there are more,
-// judgedGone of them tell whether the walk has found all.
+// A walk may miss existing records: the pages of a list shift when others are removed during the walk.
+// So up to readGone missing records are read one by one; of more, only judgedGone are read, to decide
+// whether the walk has found all.
 const (
 	readGone   = 20
 	judgedGone = 3
 )
 
-// judgeGone returns those that are gone of the records that a walk has not found.
+// judgeGone returns which of the records that a walk has not found are gone.
 func (c *copied) judgeGone(ctx context.Context, p *walked, unseen []int32, start int64) (gone []int32, err error) {
 	if p.r.Service.Get == nil {
 		return unseen, nil

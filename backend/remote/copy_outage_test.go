@@ -39,7 +39,7 @@ func TestCopyThroughAnOutage(t *testing.T) { synctest.Test(t, outage) }
 
 func outage(t *testing.T) {
 	s := &noting{Rack: remotetest.NewRack()}
-	sheet := strings.NewReplacer("SINCE", remotetest.TellsSince, "{max_age: 15m, every: 1h}", "{max_age: 15m, every: 10s}").Replace(remotetest.RackSheet)
+	sheet := strings.NewReplacer("SINCE", remotetest.WithSince, "{max_age: 15m, every: 1h}", "{max_age: 15m, every: 10s}").Replace(remotetest.RackSheet)
 	dial := inMemory(t, s)
 	d := openDriver(t, sheet, "http://127.0.0.1:1", "", func(o *Options) { o.Dial = dial })
 	contact, want := d.Sheet.Model.Resource("contact"), map[string]int{}

@@ -71,7 +71,7 @@ func playCourse(t *testing.T, way, steps string) {
 	t.Cleanup(server.Close)
 	says := "every: 1h"
 	if strings.Contains(way, "since") {
-		says = remotetest.TellsSince
+		says = remotetest.WithSince
 	}
 	if strings.Contains(way, "counted") {
 		says = "paging: {style: page, size: 10, total: total}, " + says

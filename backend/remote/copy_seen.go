@@ -7,7 +7,7 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// always are the fields that all records had which were seen.
+// always are the fields that every record had that was seen.
 func (l *look) always() membership {
 	all := membership{}
 	for name, n := range l.present {
@@ -18,7 +18,7 @@ func (l *look) always() membership {
 	return all
 }
 
-// readingOf is all jq that is asked of a record.
+// readingOf is all jq that reads a record.
 func readingOf(r *sheet.Resource) (all []string) {
 	add := func(of *sheet.JQ) {
 		if of != nil {
@@ -34,8 +34,8 @@ func readingOf(r *sheet.Resource) (all []string) {
 	return all
 }
 
-// membersIn are the members of a record that jq names, each with the kind of its value: jq makes
-// something of what is not there, or of another kind, too.
+// membersIn are the members of a record that jq names, each with the kind of its value. jq does not
+// fail if a member is missing or of another kind, so both must be noticed here.
 func (l *look) membersIn(row sheet.JSON) (all []string) {
 	if len(l.jq) == 0 {
 		return nil

@@ -16,8 +16,8 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// The tables of the copy beside those of the records: stateTable has a row for each walk, touchedTable
-// the records that were read or written one by one.
+// The tables of the copy other than those of the records: stateTable has a row for each walk,
+// touchedTable the records that were read or written one by one.
 const (
 	stateTable   = "copy_walk"
 	touchedTable = "copy_touched"
@@ -27,36 +27,36 @@ const (
 type state struct {
 	now      time.Time // by the clock of the database
 	walked   time.Time // when the last whole walk began; zero for none
-	asked    time.Time // when it was last asked, with an answer, what has changed
-	noted    time.Time // what the table has of that
-	since    string    // what is asked for next; "" for nothing yet
+	polled   time.Time // when changes were last polled successfully
+	noted    time.Time // polled, as the table has it
+	since    string    // of the next poll; "" before the first
 	members  membership
 	failedAt time.Time // zero unless the last walk failed
 	failed   string
-	changed  bool // since the service has not what the sheet needs
+	changed  bool // the walk failed because the service lacks what the sheet needs
 	records  int64
 	walking  bool
-	// deletions tells that changes say what is deleted
+	// deletions says that polls report what was deleted
 	deletions bool
 }
 
 // membership are the fields that all records of the last walk had, by name.
 type membership map[string]bool
 
-// known is when the copy was last as the service had it; zero where it is not whole. What is deleted only
-// a walk tells, unless changes do: while walks fail the last one that has ended well counts.
+// known is when the copy last equalled the service; zero if it is not complete. Unless polls report
+// deletions, only a walk finds these: while walks fail, the last successful one counts.
 func (s *state) known() time.Time {
 	known := s.walked
-	if !known.IsZero() && s.asked.After(known) && !s.isBlind() {
-		known = s.asked
+	if !known.IsZero() && s.polled.After(known) && !s.isBlind() {
+		known = s.polled
 	}
-	if known.After(s.now) { // the clock was set back since
+	if known.After(s.now) { // the clock was set back
 		return s.now
 	}
 	return known
 }
 
-// isBlind reports whether nothing says what is deleted.
+// isBlind reports whether deletions are not noticed: polls do not report them, and walks fail.
 func (s *state) isBlind() bool { return !s.deletions && !s.failedAt.IsZero() }
 
 var stateColumns = []sqlrecord.Column{
@@ -72,12 +72,12 @@ func (c *copied) state(ctx context.Context, p *walked) (s state, err error) {
 			return err
 		}
 		s = state{
-			now: moment(row[0]), walked: moment(row[1]), asked: moment(row[2]), since: row[3].Text(), failedAt: moment(row[5]), failed: row[6].Text(), changed: row[7].Int() != 0,
+			now: moment(row[0]), walked: moment(row[1]), polled: moment(row[2]), since: row[3].Text(), failedAt: moment(row[5]), failed: row[6].Text(), changed: row[7].Int() != 0,
 			records: row[8].Int(),
 		}
-		s.noted = s.asked
-		if own := moment(mapping.IntValue(p.asked.Load())); own.After(s.asked) && !own.After(s.now) {
-			s.asked = own
+		s.noted = s.polled
+		if own := moment(mapping.IntValue(p.polled.Load())); own.After(s.polled) && !own.After(s.now) {
+			s.polled = own
 		}
 		if walk := p.r.Service.Walk; walk.Since != nil {
 			s.deletions = walk.Since.Deleted != nil
@@ -104,7 +104,7 @@ func (p *walked) key(more ...mapping.Value) []mapping.Value {
 	return append([]mapping.Value{mapping.TextValue(p.r.Name), mapping.IntValue(p.client.ID)}, more...)
 }
 
-// set changes columns of a walk's row, where that is as well.
+// set changes columns of a walk's row, if it also fulfils a condition.
 func (c *copied) set(ctx context.Context, p *walked, sets, where string, values ...mapping.Value) (n int64, err error) {
 	n, err = sqlrecord.Change(ctx, c.db, "UPDATE "+stateTable+" SET "+strings.ReplaceAll(sets, "now()", c.db.Dialect().Present)+" WHERE resource = ?1 AND client_id = ?2"+where, p.key(values...)...)
 	return n, ownFailure("state of the copy", err)
@@ -118,13 +118,13 @@ func (c *copied) begin(ctx context.Context, p *walked) error {
 
 // A walk is one gateway's, by its lease, a minute at a time:
 //
-//	lease    at its first page, of the row as it was when the walk began; another's only once it has ended
-//	renew    at each further page, and with each change of the copy: a walk that has lost it changes nothing,
-//	         and does not go on, since it knows nothing of what the other has brought in
-//	ended    while it has the lease; the next walk is of a row that says so
-//	givenUp  its own lease, and nobody else's
+//	lease    at its first page, if the row is as when the walk began; another's lease must have expired
+//	renew    at each further page, and with each change of the copy: a walk that has lost its lease changes
+//	         nothing and ends, because it does not know what the other walk has stored
+//	ended    while it has the lease
+//	givenUp  gives back its own lease, and nobody else's
 //
-// A lease that ends later than in a minute is of a clock that was set back since.
+// A lease that ends in more than a minute was taken before the clock was set back, and counts as expired.
 func (c *copied) lease(ctx context.Context, conn sqlrecord.Conn, p *walked, since time.Time) error {
 	now := c.db.Dialect().Present
 	return c.renewed(ctx, conn, p, since, "(holder = ?3 OR until < "+now+" OR until > "+now+" + 60000)")
@@ -143,7 +143,7 @@ func (c *copied) renewed(ctx context.Context, conn sqlrecord.Conn, p *walked, si
 	return err
 }
 
-// ended notes that a walk has ended well which began at that moment, the one before at since.
+// ended notes the success of a walk that began at began; the one before began at since.
 func (c *copied) ended(ctx context.Context, p *walked, since, began time.Time, members string, next string, records int) error {
 	n, err := c.set(ctx, p, "walked_at = ?3, members = ?4, records = ?6, failed = '', failed_at = 0, changed = 0, until = 0, since = CASE WHEN since = '' THEN ?5 ELSE since END",
 		" AND walked_at = ?7 AND holder = ?8", milli(began), mapping.TextValue(members), mapping.TextValue(next), mapping.IntValue(int64(records)), milli(since), mapping.TextValue(c.holder))
@@ -153,7 +153,7 @@ func (c *copied) ended(ctx context.Context, p *walked, since, began time.Time, m
 	return err
 }
 
-// givenUp notes why a walk has failed, and whether that is since the service has changed.
+// givenUp notes why a walk has failed, and whether the service has changed.
 func (c *copied) givenUp(ctx context.Context, p *walked, why string, changed bool) error {
 	is := int64(0)
 	if changed {

@@ -18,7 +18,7 @@ import (
 // TestCopyAsksOnce asks once for all lists that wait.
 func TestCopyAsksOnce(t *testing.T) {
 	s := remotetest.NewRack()
-	d := copiedFrom(t, s, remotetest.TellsSince)
+	d := copiedFrom(t, s, remotetest.WithSince)
 	listed(t, d, north, "contact", "name")
 	s.Seen()
 	var all sync.WaitGroup

@@ -10,7 +10,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// touch notes that records were read or written by themselves, or told as changed.
+// touch notes that records were read or written by themselves, or reported as changed.
 func touch(ctx context.Context, c sqlrecord.Conn, r *mapping.Resource, ids ...int32) error {
 	slices.Sort(ids)
 	for some := range slices.Chunk(slices.Compact(ids), touchedAtOnce) {
@@ -26,11 +26,11 @@ func touch(ctx context.Context, c sqlrecord.Conn, r *mapping.Resource, ids ...in
 	return nil
 }
 
-// touchedAtOnce is how many of them a statement notes.
+// touchedAtOnce is how many touches a statement notes.
 const touchedAtOnce = 250
 
-// lastTouch is the number of a record's last touch, 0 for none. Until the transaction ends nobody else
-// touches the record.
+// lastTouch is the number of a record's last touch, 0 for none. It locks the record against other touches
+// until the transaction ends.
 func lastTouch(ctx context.Context, c sqlrecord.Conn, r *mapping.Resource, id int32) (at int64, err error) {
 	of := []mapping.Value{mapping.TextValue(r.Name), mapping.IntValue(int64(id))}
 	if _, err = c.Exec(ctx, "INSERT INTO "+touchedTable+" (resource, id, at) VALUES (?1, ?2, 0) ON CONFLICT (resource, id) DO UPDATE SET at = "+touchedTable+".at", of...); err != nil {
@@ -66,7 +66,7 @@ func (c *copied) mark(ctx context.Context) (mark int64, err error) {
 	return mark, ownFailure("copy of records", err)
 }
 
-// prune forgets touches that no walk of the resource can still be older than. The last of all
+// prune removes touches that are older than every walk of the resource under way. The very last touch
 // stays, since the numbers go on from it.
 func (c *copied) prune(ctx context.Context, r *mapping.Resource, mark int64) error {
 	_, err := sqlrecord.Change(ctx, c.db, "DELETE FROM "+touchedTable+" WHERE resource = ?1 AND at <= ?2 AND at < (SELECT max(at) FROM "+touchedTable+")",

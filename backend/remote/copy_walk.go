@@ -20,24 +20,24 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// errMissing says that no record of a page is as all records were before.
+// errMissing says that no record of a page has a member that all records had before.
 var errMissing = errors.New("no record has what all records had before")
 
-// look is one way through the records of a service, or through those that have changed.
+// look reads the records of a service, or those that have changed, into the copy.
 type look struct {
 	c    *copied
 	p    *walked
-	mark int64 // of the page that is asked for
+	mark int64 // the last touch before the current page was requested
 
 	members membership // of the last walk
-	only    bool       // the records are looked at, and the copy is left as it is
-	odd     bool       // a page may lack what all records had, or have no record that can be shown: others do not
-	isWalk  bool       // of all records
+	only    bool       // only read: the copy stays as it is
+	odd     bool       // accept pages that lack what all records had, or have no record that can be shown
+	isWalk  bool       // over all records
 	walked  time.Time  // when the last walk began
-	leased  bool       // it had the lease
+	leased  bool       // the look has had the lease
 
-	jq    []string        // that reads the records
-	named map[string]bool // members of records: whether jq names them
+	jq    []string        // all jq that reads the records
+	named map[string]bool // by member: whether jq names it
 	found
 	release func()
 }
@@ -47,8 +47,8 @@ type found struct {
 	seen    []int32
 	count   int            // records that can be shown
 	shown   int            // records that are not hidden
-	all     int            // records that are there
-	present map[string]int // of fields: records that have them
+	all     int            // records that exist
+	present map[string]int // by field: how many records have it
 	newest  mapping.Value  // modified_at
 	first   mapping.Value  // the newest of the first page
 	leftOut map[backend.Place]int64
@@ -58,12 +58,12 @@ func (c *copied) look(p *walked, known membership) *look {
 	return &look{c: c, p: p, members: known, jq: readingOf(p.r), named: map[string]bool{}, release: func() {}}
 }
 
-// mostPasses is how often records are looked at in a row that are fewer than the service counts. It
-// may count apart from its list, or have new records before what has come already, so that others who
-// write there make it so once. A list that is not whole is so each time.
+// mostPasses is how many passes in a row may find fewer records than the service's total. The service may
+// count separately, or insert new records before those that have come, so a write during the walk can
+// cause that once. A list that is incomplete is so each time.
 const mostPasses = 5
 
-// run looks at records, until there are as many as the service counts.
+// run makes passes until there are as many records as the service's total.
 func (l *look) run(ctx context.Context, since *string) (next string, err error) {
 	for range mostPasses {
 		l.found = found{present: map[string]int{}, leftOut: map[backend.Place]int64{}}
@@ -74,8 +74,8 @@ func (l *look) run(ctx context.Context, since *string) (next string, err error) 
 	return next, err
 }
 
-// pass asks for pages, all with what is asked for since, and brings each into the copy before the
-// next. Between them others have their turn.
+// pass requests pages, all with the same since, and stores each in the copy before the next.
+// Between pages others take turns.
 func (l *look) pass(ctx context.Context, since *string) (next string, err error) {
 	defer func() { l.release() }()
 	if err := l.turn(ctx); err != nil {
@@ -101,8 +101,8 @@ func (l *look) pass(ctx context.Context, since *string) (next string, err error)
 	})
 }
 
-// readPassed reads the records of a page one by one which others read or wrote while the page was
-// asked for: the service is not asked for them again by what has changed.
+// readPassed reads the passed records of a page singly: others read or wrote them while the page was
+// requested, and later polls need not report them again.
 func (l *look) readPassed(ctx context.Context, page []taken, passed []int32) error {
 	if len(passed) == 0 || l.p.r.Service.Get == nil {
 		return nil
@@ -127,7 +127,7 @@ func (l *look) readPassed(ctx context.Context, page []taken, passed []int32) err
 	return nil
 }
 
-// turn waits until nobody else asks for a page of this walk, and notes what was touched by then.
+// turn waits until nobody else requests a page of this walk, and notes the last touch.
 func (l *look) turn(ctx context.Context) (err error) {
 	l.release = func() {}
 	release, err := l.p.take(ctx, l.c)
@@ -149,19 +149,19 @@ func (l *look) turn(ctx context.Context) (err error) {
 	return err
 }
 
-// errOthers says that another gateway walks.
+// errOthers says that another gateway has the lease.
 var errOthers = errors.New("another gateway walks")
 
-// note counts what a page has. It fails with errMissing where no record of it has a member that all
-// records had, and the copy has a value of one of these records there.
+// note counts what a page has. It fails with errMissing if all records had a member that no record of
+// the page has, although the copy has a value of one of these records there.
 func (l *look) note(ctx context.Context, page []taken) error {
 	if len(page) == 0 {
 		return nil
 	}
 	r := l.p.r
 	lacking, here, there := map[string]int{}, map[string]int{}, 0
-	shown, whole, nobodys := 0, 0, 0 // records that are not hidden, that can be shown, that tell no client
-	var why error                    // of one that cannot be shown
+	shown, whole, nobodys := 0, 0, 0 // records that are not hidden, that can be shown, that have no client
+	var why error                    // why one cannot be shown
 	ids := make([]int32, 0, len(page))
 	for _, t := range page {
 		ids = append(ids, t.rec.ID())
@@ -240,7 +240,7 @@ func (l *look) note(ctx context.Context, page []taken) error {
 	return nil
 }
 
-// walk reads all records of the service, and removes those from the copy that are no more.
+// walk reads all records of the service, and removes from the copy those that no longer exist.
 func (c *copied) walk(ctx context.Context, p *walked) error {
 	if err := c.begin(ctx, p); err != nil {
 		return err
@@ -251,7 +251,7 @@ func (c *copied) walk(ctx context.Context, p *walked) error {
 	}
 	since := s.since
 	if w := p.r.Service.Walk; since == "" && w.Since != nil && !w.Since.Cursor.IsZero() {
-		// What changes while the walk is under way is told from here on.
+		// Polls from here on cover what changes during the walk.
 		if since, err = c.look(p, nil).run(ctx, new(string)); err != nil {
 			return err
 		}
@@ -292,8 +292,8 @@ func (c *copied) walk(ctx context.Context, p *walked) error {
 	return c.prune(ctx, p.r.Resource, start)
 }
 
-// again walks once more where a page lacked what all records had before. Where other records still
-// have it, that is how they are now; where none has, the service has changed.
+// again walks once more after a page lacked what all records had before. If other records still have
+// it, the page is accepted; if none has, the service has changed.
 func (c *copied) again(ctx context.Context, p *walked, s state, why error) (*look, error) {
 	l := c.look(p, s.members)
 	l.isWalk, l.only, l.walked = true, true, s.walked
@@ -319,8 +319,8 @@ func (c *copied) again(ctx context.Context, p *walked, s state, why error) (*loo
 	return l, err
 }
 
-// catchUp asks for what has changed since the first page of the first walk, and returns what is to
-// be asked for next.
+// catchUp polls what has changed since the first page of the first walk, and returns the since of the
+// next poll.
 func (c *copied) catchUp(ctx context.Context, p *walked, l *look, now time.Time) (string, error) {
 	from := since(p, l.first, now)
 	changed := c.look(p, nil)
@@ -333,16 +333,16 @@ func (c *copied) catchUp(ctx context.Context, p *walked, l *look, now time.Time)
 	return from, nil
 }
 
-// since is what is asked for by a service that tells what has changed since a moment: the newest that
-// was seen, unless that is still to come, less what the service's writers may take.
+// since is the moment of the next poll of a service without cursors: the newest modified_at that was
+// seen, or now if that is in the future, less the time that the service's writers may take.
 func since(p *walked, newest mapping.Value, now time.Time) string {
 	return mapping.MilliValue(min(newest.Int(), now.UnixMilli()) - p.r.Service.Walk.Since.Settle.Milliseconds()).String()
 }
 
-// askedNoted is how often it is noted at most that nothing has changed: each note is a write to the disk.
-const askedNoted = time.Second
+// pollNoteInterval is how often, at most, a poll without changes is noted: each note is a write to the disk.
+const pollNoteInterval = time.Second
 
-// ask asks the service what has changed, and brings it into the copy.
+// ask polls the service for changes, and stores them in the copy.
 func (c *copied) ask(ctx context.Context, p *walked) error {
 	s, err := c.state(ctx, p)
 	if err != nil {
@@ -351,7 +351,7 @@ func (c *copied) ask(ctx context.Context, p *walked) error {
 	l := c.look(p, s.members)
 	from := s.since
 	next, err := l.run(ctx, &from)
-	if errors.Is(err, errMissing) { // a walk reports whether it is gone, and until then nobody knows
+	if errors.Is(err, errMissing) { // only a walk shows whether the member is gone
 		if err = flown(ctx, c.fly(&p.walks)); err == nil {
 			l = c.look(p, nil)
 			next, err = l.run(ctx, &from)
@@ -365,15 +365,15 @@ func (c *copied) ask(ctx context.Context, p *walked) error {
 			next = max(from, since(p, l.newest, s.now))
 		}
 	}
-	p.asked.Store(s.now.UnixMilli())
-	if unchanged := cmp.Or(next, from) == from; unchanged && s.now.Sub(s.noted).Abs() < askedNoted {
+	p.polled.Store(s.now.UnixMilli())
+	if unchanged := cmp.Or(next, from) == from; unchanged && s.now.Sub(s.noted).Abs() < pollNoteInterval {
 		return nil
 	}
 	_, err = c.set(ctx, p, "asked_at = CASE WHEN asked_at < ?3 OR asked_at > now() THEN ?3 ELSE asked_at END, since = ?4", "", mapping.IntValue(s.now.UnixMilli()), mapping.TextValue(cmp.Or(next, from)))
 	return err
 }
 
-// note keeps what a walk has left out.
+// note keeps the counts of what a walk has left out.
 func (c *copied) note(l *look) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -386,7 +386,7 @@ func (c *copied) fail(ctx context.Context, p *walked, why error) {
 	if ctx.Err() != nil || errors.Is(why, errOthers) {
 		return
 	}
-	changed := errors.Is(why, backend.ErrChanged) // which is said where it is shown
+	changed := errors.Is(why, backend.ErrChanged) // Closed says so itself
 	if err := c.givenUp(ctx, p, strings.TrimPrefix(why.Error(), backend.ErrChanged.Error()+": "), changed); err != nil {
 		why = errors.Join(why, err)
 	}

@@ -19,7 +19,7 @@ import (
 // Driver is an administration behind an HTTP service: records one by one, and all writes, go
 // through to the service; lists and changes come from the copy. It is safe for concurrent use.
 type Driver struct {
-	auth.Elsewhere // its users change their passwords there
+	auth.Elsewhere // users change their passwords in the service
 	*core
 	conn *connector
 	copy *copied
@@ -36,10 +36,10 @@ var (
 	_ auth.Accounts       = (*Driver)(nil)
 )
 
-// keepChanges is how long cursors of changes are good where nothing is said.
+// keepChanges is the default of Options.KeepChanges.
 const keepChanges = 90 * 24 * time.Hour
 
-// atOnce is how many walks there are at the same time.
+// atOnce is how many walks run at the same time.
 const atOnce = 2
 
 // OpenDriver opens the service of a sheet, which may be down, and its copy in o.DB, whose tables it
@@ -76,7 +76,7 @@ func OpenDriver(ctx context.Context, o Options) (*Driver, error) {
 		return nil, err
 	}
 	d.copy.conn = d.conn
-	d.copy.recent, _ = lru.New[recordKey, held](keptRecent) // which fails for no size
+	d.copy.recent, _ = lru.New[recordKey, held](keptRecent) // cannot fail: the size is positive
 	d.copy.start(ctx)
 	return d, nil
 }
@@ -99,11 +99,11 @@ func (d *Driver) Close() error {
 	return nil
 }
 
-// ownersAtOnce bounds the records that are read one by one since others of a page belong to them.
+// ownersAtOnce bounds the owners that are read one by one for the records of a page.
 const ownersAtOnce = 20
 
-// owners tells whose the records are that others belong to. Those that the copy does not have may be
-// new: the service is asked for them.
+// owners returns the clients of records that others belong to. A record that the copy lacks may be new:
+// it is read from the service.
 func (c *copied) owners(ctx context.Context, client auth.Client, m *mapping.Resource, ids []int32) (map[int32]int64, error) {
 	all := make(map[int32]int64, len(ids))
 	missing, err := c.addOwners(ctx, m, ids, all)
@@ -130,7 +130,7 @@ func (c *copied) owners(ctx context.Context, client auth.Client, m *mapping.Reso
 	return all, err
 }
 
-// addOwners adds those that the copy has, and returns the others.
+// addOwners adds the clients of records that the copy has, and returns the other IDs.
 func (c *copied) addOwners(ctx context.Context, m *mapping.Resource, ids []int32, all map[int32]int64) (missing []int32, err error) {
 	kept, err := c.records.Kept(ctx, m, ids)
 	for _, id := range ids {

@@ -22,8 +22,8 @@ func errChangedMember(r *sheet.Resource, f *mapping.Field) error {
 // readAgain is how often a record is read at most while others change its copy.
 const readAgain = 3
 
-// read reads a record from the service, and brings it into the copy. If somebody else changes the
-// copy meanwhile it is read again, as either may have been told the older one.
+// read reads a record from the service, and stores it in the copy. If somebody else changes the copy
+// meanwhile, read repeats, because either may have got the older state.
 func (c *copied) read(ctx context.Context, r *sheet.Resource, client auth.Client, id int32) (t taken, err error) {
 	for range readAgain {
 		var before held
@@ -37,7 +37,7 @@ func (c *copied) read(ctx context.Context, r *sheet.Resource, client auth.Client
 	if errors.Is(err, backend.ErrNotFound) {
 		return taken{}, backend.ErrNotFound
 	}
-	return t, nil // those who changed the copy have read it themselves
+	return t, nil // whoever changed the copy has stored what they read
 }
 
 func (c *copied) readOnce(ctx context.Context, r *sheet.Resource, client auth.Client, id int32, before held) (taken, error) {
@@ -72,8 +72,8 @@ func (c *copied) readOnce(ctx context.Context, r *sheet.Resource, client auth.Cl
 	return t, c.keep(ctx, r, before, t)
 }
 
-// nobodys is the error of a record that tells no client: it is not there for any, unless it was the
-// client's.
+// nobodys is the error of a record without a client: not found, unless it belonged to the client
+// before.
 func nobodys(r *sheet.Resource, client auth.Client, before held) error {
 	if before.there && (client.ID == 0 || before.Client == client.ID) {
 		return fmt.Errorf("%w: %s: a record of a client tells none any more", backend.ErrChanged, r.Name)
@@ -81,7 +81,7 @@ func nobodys(r *sheet.Resource, client auth.Client, before held) error {
 	return backend.ErrNotFound
 }
 
-// fetch asks for a record by its key.
+// fetch requests a record by its key.
 func (c *copied) fetch(ctx context.Context, r *sheet.Resource, client auth.Client, id int32) (taken, error) {
 	if r.Service.Get == nil {
 		return taken{}, unexpected(fmt.Errorf("%s: the sheet says no get", r.Name))
@@ -137,7 +137,7 @@ func (d *Driver) seen(ctx context.Context, r *sheet.Resource, q backend.Query) (
 	return t, err
 }
 
-// element reads a record; one that the service has within another is found there.
+// element reads a record; an element within another record is read with that.
 func (d *Driver) element(ctx context.Context, r *sheet.Resource, q backend.Query) (taken, error) {
 	s := d.copy.sources[r.Resource]
 	if r.Service.Get != nil || s == nil || s.r == r {
@@ -160,8 +160,8 @@ func (d *Driver) element(ctx context.Context, r *sheet.Resource, q backend.Query
 	return taken{}, backend.ErrNotFound
 }
 
-// complete makes of what was taken, which is its own from then on, the record that is answered: with
-// its owner, the moments that the service does not say, and the elements that are records of their own.
+// complete makes the answered record from t, and may change t: it adds the owner, the moments that
+// the service does not have, and the elements that are records of their own.
 func (d *Driver) complete(ctx context.Context, r *sheet.Resource, q backend.Query, t *taken) (mapping.Record, error) {
 	rec := t.rec
 	rec.Owner = t.client
@@ -178,7 +178,7 @@ func (d *Driver) complete(ctx context.Context, r *sheet.Resource, q backend.Quer
 		}
 	}
 	if !d.conn.source.XML && slices.ContainsFunc(t.absent, func(i int) bool { return r.Fields[i].Field.Type == mapping.Array }) {
-		rec.Tag = mapping.NoTag // it changes with elements that the service does not tell; XML leaves out a list that is empty
+		rec.Tag = mapping.NoTag // the elements are not known: the service left the list out, which XML does if it is empty
 	}
 	var apart []int // arrays whose elements are records of their own
 	for i := range r.Fields {
@@ -214,10 +214,10 @@ func orElse(v, otherwise mapping.Value) mapping.Value {
 	return v
 }
 
-// addApart adds elements from the copy, and has the tag change with them.
+// addApart adds elements from the copy, and includes them in the tag.
 func (d *Driver) addApart(ctx context.Context, r *sheet.Resource, q backend.Query, rec mapping.Record, apart []int) (mapping.Record, error) {
 	var tagged []mapping.Record
-	told := true
+	current := true
 	for _, i := range apart {
 		f := r.Fields[i].Field
 		s := d.copy.sources[f.Target()]
@@ -229,7 +229,7 @@ func (d *Driver) addApart(ctx context.Context, r *sheet.Resource, q backend.Quer
 		if err := d.copy.fresh(ctx, s.of(d.copy, q.Client), &old); err != nil {
 			return rec, err
 		}
-		told = told && s.r.Service.Walk.Since != nil && old.Age == 0
+		current = current && s.r.Service.Walk.Since != nil && old.Age == 0
 		one := backend.Page{Records: []mapping.Record{rec}}
 		elements := func(f *mapping.Field, of []mapping.Record) ([]mapping.Record, error) {
 			all, err := d.copy.records.Elements(ctx, q, f, of)
@@ -244,7 +244,7 @@ func (d *Driver) addApart(ctx context.Context, r *sheet.Resource, q backend.Quer
 			rec.Values[i] = mapping.Value{}
 		}
 	}
-	if rec.Tag = sheet.Tag(rec, tagged); !told { // they may have changed in the service since
+	if rec.Tag = sheet.Tag(rec, tagged); !current { // the elements may have changed in the service since
 		rec.Tag = mapping.NoTag
 	}
 	return rec, nil

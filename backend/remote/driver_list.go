@@ -49,7 +49,7 @@ func (d *Driver) freshAll(ctx context.Context, client auth.Client, wish *backend
 	return nil
 }
 
-// contents reads those that are asked for, which the copy does not have.
+// contents reads the requested contents from the service: the copy has none.
 func (d *Driver) contents(ctx context.Context, m *mapping.Resource, q backend.Query, records []mapping.Record) error {
 	for _, i := range q.Fields {
 		if m.Fields[i].Type != mapping.Bytea {
@@ -77,7 +77,7 @@ func ownUnlessAnswer(err error) error {
 // Feed implements backend.ChangeFeed.
 func (d *Driver) Feed(m *mapping.Resource) backend.Feed { return Feeds(d.Sheet)(m) }
 
-// Tells is what a sheet says that is told of a resource.
+// Feeds returns which changes of a resource a sheet has reported.
 func Feeds(sh *sheet.Sheet) func(*mapping.Resource) backend.Feed {
 	walked := newSources(sh)
 	return func(m *mapping.Resource) backend.Feed {
@@ -88,13 +88,13 @@ func Feeds(sh *sheet.Sheet) func(*mapping.Resource) backend.Feed {
 	}
 }
 
-// changesAsked is how old what is known of changes may be: many clients ask for them again and again,
-// and each time for all resources.
-const changesAsked = 5 * time.Second
+// changesMaxAge is how old the copy may be that answers Changes: many clients poll them, each time for
+// all resources.
+const changesMaxAge = 5 * time.Second
 
 // Changes implements backend.ChangeFeed.
 func (d *Driver) Changes(ctx context.Context, q backend.ChangesQuery) (backend.ChangesPage, error) {
-	if err := d.freshAll(ctx, q.Client, &backend.Copy{Within: changesAsked}, q.Resources...); err != nil {
+	if err := d.freshAll(ctx, q.Client, &backend.Copy{Within: changesMaxAge}, q.Resources...); err != nil {
 		return backend.ChangesPage{}, err
 	}
 	page, err := d.copy.changes.Page(ctx, q)
@@ -110,7 +110,7 @@ func (d *Driver) Digest(ctx context.Context, m *mapping.Resource, q backend.Dige
 	return digest, ownUnlessAnswer(err)
 }
 
-// ChangesState tells about how many changes are kept.
+// ChangesState returns about how many changes are kept.
 func (d *Driver) ChangesState(ctx context.Context) (kept int64, lag time.Duration, err error) {
 	return d.copy.changes.State(ctx)
 }

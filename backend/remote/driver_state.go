@@ -11,7 +11,7 @@ import (
 	"frontdesk/backend"
 )
 
-// closedWithin bounds the reading of what is closed, whose caller has no deadline.
+// closedWithin bounds Closed, which has no context.
 const closedWithin = 2 * time.Second
 
 // Closed implements backend.Changing.
@@ -52,7 +52,7 @@ func (d *Driver) Copies(ctx context.Context) (all []backend.CopyState, err error
 	return all, nil
 }
 
-// walks are those that were begun, by resource and client.
+// walks are all walks that were begun, by resource and client.
 func (c *copied) walks() (all []*walked) {
 	for r, s := range c.sources {
 		if s.r.Resource != r {
@@ -84,8 +84,8 @@ func (d *Driver) FoldsNames() bool { return d.Sheet.Accounts.FoldNames }
 // mostLogins is how many connections are reserved for logins at most, one in four.
 const mostLogins = 32
 
-// LoginsAtOnce is how many credentials the service may be asked about at once, so that
-// connections are left for calls; 0 if the service is not asked.
+// LoginsAtOnce is how many credentials the service may verify at once, so that connections
+// are left for calls; 0 if the service does not verify them.
 func (d *Driver) LoginsAtOnce() int {
 	if len(d.Sheet.Accounts.Users) > 0 {
 		return 0
@@ -93,8 +93,7 @@ func (d *Driver) LoginsAtOnce() int {
 	return min(max(1, cap(d.conn.wire.pool.slots)/4), mostLogins)
 }
 
-// Pool implements backend.Pooler. One connection is reserved for asking whether the service
-// answers.
+// Pool implements backend.Pooler. One connection is reserved for Ping.
 func (d *Driver) Pool() backend.Pool {
 	slots := d.conn.wire.pool.slots
 	return backend.Pool{InUse: len(slots), Most: cap(slots), Calls: max(1, cap(slots)-d.LoginsAtOnce()-1)}

@@ -18,18 +18,18 @@ import (
 
 // request is one call of a service.
 type request struct {
-	method string
-	target string // path and query, escaped
-	asked  string // method and path without values, as backend.Asking is told
-	head   []byte // further header lines, each with its CRLF
-	body   []byte
-	// write tells that the call changes something, so that it is sent once.
+	method   string
+	target   string // path and query, escaped
+	endpoint string // method and path without values, for backend.Asking
+	head     []byte // further header lines, each with its CRLF
+	body     []byte
+	// write says that the call changes something, so that it is sent once.
 	write   bool
 	attempt *attempt // of a write
-	// secret tells that the call has somebody's credentials: it is sent once, and nothing else is
-	// asked on its connection, before or after, so that no other answer can be taken for its own.
+	// secret says that the call has somebody's credentials: it is sent once, on a connection that
+	// serves nothing else, before or after, so that no other answer can be taken for its own.
 	secret  bool
-	page    bool          // a page for people is an answer too
+	page    bool          // a web page is an answer, too
 	timeout time.Duration // of all its tries together
 }
 
@@ -55,8 +55,8 @@ var errTimeout = fmt.Errorf("no answer in time: %w", context.DeadlineExceeded)
 // broken is a call that got no answer.
 type broken struct {
 	err   error
-	again bool // another try may fare better
-	stale bool // the connection had been idle, and was closed by then
+	again bool // another try may succeed
+	stale bool // the connection had been idle, and was closed meanwhile
 }
 
 func (b *broken) Error() string { return b.err.Error() }
@@ -85,7 +85,7 @@ func (w *wire) do(ctx context.Context, r *request) (*answer, error) {
 				return nil, err
 			}
 			fresh = true
-			if b.stale { // says nothing of the service
+			if b.stale { // the service itself may work
 				continue
 			}
 			if last {
@@ -122,7 +122,7 @@ func (w *wire) try(ctx context.Context, r *request, deadline time.Time, fresh bo
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	backend.Asking(ctx, r.asked)
+	backend.Asking(ctx, r.endpoint)
 	c, err := w.connect(ctx, r, deadline, fresh)
 	if err != nil {
 		return nil, &broken{err: err, again: ctx.Err() == nil && !errors.Is(err, errClosed) && !errors.Is(err, backend.ErrBusy)}
@@ -147,7 +147,7 @@ func (w *wire) try(ctx context.Context, r *request, deadline time.Time, fresh bo
 	a.conn, a.again = c, again && !r.secret
 	if !r.page && a.isPage() {
 		err := fmt.Errorf("a web page answered in place of the service, with %d", a.status)
-		if !r.secret { // what was sent may be in it
+		if !r.secret { // the error may quote what was sent
 			err = fmt.Errorf("%w: %.300q", err, a.body)
 		}
 		a.again = false
@@ -215,8 +215,8 @@ func (w *wire) converse(c *conn, r *request) (a *answer, begun, again bool, err 
 	if err != nil {
 		return nil, false, false, fmt.Errorf("send: %w", err)
 	}
-	// Other calls go on meanwhile. Where there are many, the answer is there when it is this one's
-	// turn again, and nothing has to be woken for it.
+	// Other calls go on meanwhile. If there are many, the answer has arrived when this goroutine runs
+	// again, and the poller need not wake it.
 	runtime.Gosched()
 	if _, err := c.in.Peek(1); err != nil {
 		return nil, false, false, fmt.Errorf("await the answer: %w", err)

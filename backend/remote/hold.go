@@ -10,7 +10,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// heldRecord names a record that a write holds; client is 0 where all share it.
+// heldRecord names a record that a write holds; client is 0 if all share it.
 type heldRecord struct {
 	client   int64
 	resource string
@@ -25,17 +25,17 @@ func (c *core) heldBy(client auth.Client, r *mapping.Resource, id int32) heldRec
 	return heldRecord{client.ID, r.Name, id}
 }
 
-// holds are the records that writes in progress hold. Other programs that use the service are
-// not held off: versions protect against those. Other gateways are, if they share the id
-// store.
+// holds are the records that writes in progress lock. The locks hold against other gateways, if
+// they share the id store, but not against other programs that use the service: versions
+// protect against those.
 type holds struct {
-	held sync.Map // channels by heldRecord, closed when it is let go
+	held sync.Map // channels by heldRecord, closed on release
 }
 
 // holding are the records that one write holds.
 type holding struct {
 	of   *core
-	held map[heldRecord]func(context.Context) // which let go of them beside other gateways
+	held map[heldRecord]func(context.Context) // functions that release the record for other gateways
 }
 
 // hold waits until no other write holds the record.

@@ -19,8 +19,8 @@ import (
 // Options say what a Driver works with. Sheet, DB and Model are required, the rest has defaults.
 type Options struct {
 	Sheet *sheet.Sheet
-	// IDStore is where IDs and answers are kept that the service has no place for.
-	// It may be nil where none are needed.
+	// IDStore keeps the IDs and answers that the service has no place for. It may be
+	// nil if none are needed.
 	IDStore IDStore
 	// Hasher judges the passwords of users that the sheet lists.
 	Hasher *auth.Hasher
@@ -29,26 +29,26 @@ type Options struct {
 	// Trace returns the headers traceparent and tracestate of the trace that a call
 	// belongs to, "" for none; nil where there are no traces.
 	Trace func(ctx context.Context) (parent, state string)
-	// Log is told of what no client is; nil for nobody.
+	// Log gets what concerns no single request; may be nil.
 	Log *zap.Logger
 	Now func() time.Time
 	// Random returns a number from 0 up to 1, for the wait before a retry.
 	Random func() float64
 
-	// DB has the copy, Model is that of the gateway, which the sheet's is a part of, KeepChanges is
-	// how long cursors of changes are good, and Timeout bounds what is asked of the service for
-	// several requests at once.
+	// DB has the copy. Model is the gateway's, which includes the sheet's. KeepChanges is how long
+	// cursors of changes are good. Timeout bounds calls of the service that serve several requests
+	// at once.
 	DB          sqlrecord.DB
 	Model       *mapping.Model
 	KeepChanges time.Duration
 	Timeout     time.Duration
-	// Closely has walks ask for a page more, behind what the answers say is the end.
+	// Closely has walks request one page more, after the end that the answers report.
 	Closely bool
 	// Dial connects to the service; nil stands for the system's.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// aboutHeaders tells the service which request and which trace a call belongs to.
+// aboutHeaders appends the headers that name the request and the trace of a call.
 func (o *Options) aboutHeaders(ctx context.Context, head []byte) []byte {
 	parent, state := "", ""
 	if o.Trace != nil {
@@ -86,8 +86,8 @@ func (o Options) withDefaults() Options {
 type IDStore interface {
 	sheet.IDStore
 	backend.AnswerStore
-	// Take waits until no other gateway writes a record, and keeps them all from it
-	// until release is called, or ctx ends. client is 0 where all share the record.
+	// Take waits until no other gateway writes a record, and locks the record against
+	// them until release is called, or ctx ends. client is 0 if all share the record.
 	// release waits no longer than its own ctx.
 	Take(ctx context.Context, resource string, client int64, id int32) (release func(ctx context.Context), err error)
 }
@@ -98,7 +98,7 @@ type core struct {
 	holds holds
 }
 
-// errNoService says that a sheet is in front of a database.
+// errNoService says that a sheet describes a database.
 var errNoService = errors.New("driver remote needs a sheet with source.http")
 
 // Judge returns the problems of a sheet that OpenDriver would find.

@@ -28,9 +28,9 @@ const (
 // errClosed is what calls get after Close.
 var errClosed = errors.New("remote: the driver is closed")
 
-// errUnasked says that an idle connection cannot be used: it has received data that no request
-// asked for, or was closed.
-var errUnasked = errors.New("the service sent something before it was asked, or closed the connection")
+// errUnsolicited says that an idle connection cannot be used: it has received data without a
+// request, or was closed.
+var errUnsolicited = errors.New("the service sent something before it was asked, or closed the connection")
 
 // pool keeps the connections to one address. No more than cap(slots) are open.
 type pool struct {
@@ -41,7 +41,7 @@ type pool struct {
 	slots   chan struct{}
 
 	mu     sync.Mutex
-	idle   []*conn // the one used last stands last
+	idle   []*conn // the one used last is the last
 	busy   map[*conn]struct{}
 	closed bool
 }
@@ -53,8 +53,8 @@ func newPool(address string, config *tls.Config, connections int, o Options) *po
 }
 
 // take returns a connection for one call, and waits for a free slot until the deadline, or ctx ends.
-// It is one from the pool, or an unused one if a fresh one is asked for. Each is inspected right
-// before it is used: nothing may have arrived on it, such as a repeated or late answer, or its end.
+// It is one from the pool, or a new one if fresh. An idle connection is inspected right before it
+// is used: nothing may have arrived on it, such as a repeated or late answer, or its end.
 func (p *pool) take(ctx context.Context, deadline time.Time, fresh bool) (*conn, error) {
 	select {
 	case p.slots <- struct{}{}:
@@ -93,7 +93,7 @@ func (p *pool) usable(ctx context.Context, deadline time.Time, fresh bool) (*con
 	c, err := p.dial(ctx)
 	if err == nil && !c.alive() {
 		p.drop(c)
-		err = fmt.Errorf("connect to %s: %w", p.address, errUnasked)
+		err = fmt.Errorf("connect to %s: %w", p.address, errUnsolicited)
 	}
 	return c, err
 }
@@ -112,7 +112,7 @@ func (p *pool) kept() (c *conn, err error) {
 	return c, nil
 }
 
-// leave closes the idle connections that were used first, and leaves no more than so many.
+// leave closes the idle connections that have been idle longest, except for most of them.
 func (p *pool) leave(most int) {
 	n := 0
 	for n < len(p.idle) && (len(p.idle)-n > most || p.now().Sub(p.idle[n].used) >= idleTime) {
@@ -186,6 +186,6 @@ func (p *pool) close() {
 	p.closed = true
 	p.leave(0)
 	for c := range p.busy {
-		_ = c.raw.Close() // the rest is for whoever uses it
+		_ = c.raw.Close() // the call that uses it does the rest
 	}
 }

@@ -10,13 +10,13 @@ import (
 
 // Seen is a record that the service answered, for tools that compare a sheet with a service.
 type Seen struct {
-	Record       mapping.Record // without its owner; of one that cannot be shown only the ID is known
-	Client       int64          // 0 of records of all clients
+	Record       mapping.Record // without its owner; only the ID if it cannot be shown
+	Client       int64          // 0 for records of all clients
 	Row          map[string]any // as the service has it
-	Absent       []int          // the positions of the fields whose place it does not have
+	Absent       []int          // the positions of the fields that it lacks
 	Hidden, Gone bool
 	Faults       []Fault // why it cannot be shown
-	Within       []Seen  // the elements that stand within it
+	Within       []Seen  // the elements within it
 }
 
 // Fault is why a record cannot be shown: Of is the field, or the key of the sheet, that fails.
@@ -25,8 +25,8 @@ type Fault struct {
 	Err error
 }
 
-// Walk calls each for the records of each page, as the service lists them, also where they cannot be
-// shown. since is nil for all, else they are what has changed since. The copy is left as it is.
+// Walk calls each for the records of each page of the service's list, including those that cannot be
+// shown. With since, the records are those that have changed since; nil for all. The copy stays as it is.
 func (d *Driver) Walk(ctx context.Context, m *mapping.Resource, client auth.Client, since *string, each func([]Seen)) error {
 	r := d.Sheet.Resources[m]
 	if err := d.copy.parents(ctx, r, client); err != nil {
@@ -71,7 +71,7 @@ func (d *Driver) Target(f *mapping.Field, rec mapping.Record) *mapping.Resource 
 	return nil
 }
 
-// Client gives the client its number that the service knows by a text, where clients are kept.
+// Client returns the client that the service knows by a text, if clients are kept.
 func (d *Driver) Client(ctx context.Context, text string) (auth.Client, error) {
 	numbers, err := d.conn.clientNumbers(ctx, []string{text})
 	return auth.Client{ID: numbers[text], Name: text}, err

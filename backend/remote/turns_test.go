@@ -24,7 +24,7 @@ func TestGatewaysTakeTurns(t *testing.T) {
 	server := httptest.NewServer(remotetest.NewRack())
 	t.Cleanup(server.Close)
 	file := t.TempDir() + "/sheet.yaml"
-	require.NoError(t, os.WriteFile(file, []byte(strings.NewReplacer("SINCE", remotetest.TellsSince, "${URL}", "${SERVICE_URL}").Replace(remotetest.RackSheet)), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte(strings.NewReplacer("SINCE", remotetest.WithSince, "${URL}", "${SERVICE_URL}").Replace(remotetest.RackSheet)), 0o600))
 	sh, dsn := loadSheetFile(t, file, server.URL), sqltest.Postgres(t)
 	var clients []*backend.Client
 	var stores []*Driver

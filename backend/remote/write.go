@@ -20,7 +20,7 @@ var (
 )
 
 // Write runs f once. An HTTP service has no transactions: what f did stays done. Two things
-// stand in for one. The idempotency key makes a write happen at most once. And no two writes
+// replace a transaction. The idempotency key makes a write happen at most once. And no two writes
 // through this gateway, or through others with the same id store, judge and change the same
 // record at once.
 func (d *Driver) Write(ctx context.Context, f func(backend.Tx) error) error {
@@ -38,10 +38,10 @@ type writing struct {
 	*Driver
 	holding
 	attempt
-	read map[heldRecord]taken // what is held, as the service had it
+	read map[heldRecord]taken // the held records, as the service had them
 }
 
-// Get returns one record, and with q.ForUpdate holds it.
+// Get returns one record, and with q.ForUpdate locks it.
 func (w *writing) Get(ctx context.Context, m *mapping.Resource, q backend.Query) (mapping.Record, error) {
 	if !q.ForUpdate {
 		return w.Driver.Get(ctx, m, q)
@@ -62,7 +62,7 @@ func (w *writing) Get(ctx context.Context, m *mapping.Resource, q backend.Query)
 	return w.complete(ctx, r, q, &t)
 }
 
-// Exists implements backend.Prober: what the copy has need not be asked for.
+// Exists implements backend.Prober. A record in the copy needs no call of the service.
 func (w *writing) Exists(ctx context.Context, client auth.Client, m *mapping.Resource, id int32) (bool, error) {
 	if w.copy.sources[m] != nil {
 		if found, err := w.copy.records.Exists(ctx, client, m, id); found || err != nil {
@@ -76,7 +76,7 @@ func (w *writing) Exists(ctx context.Context, client auth.Client, m *mapping.Res
 	return err == nil, err
 }
 
-// writable fails where the service no longer has what the sheet needs.
+// writable fails if the service no longer has what the sheet needs.
 func (d *Driver) writable(ctx context.Context, r *sheet.Resource, client auth.Client) error {
 	s := d.copy.sources[r.Resource]
 	if s == nil {
@@ -124,8 +124,8 @@ func (w *writing) Delete(ctx context.Context, client auth.Client, before mapping
 	return err
 }
 
-// belongs refuses a record that would belong to one which is not the client's own: it would be
-// another's, or everybody's.
+// belongs refuses a record that would belong to a record of another client, or of all: then it
+// would be theirs.
 func (w *writing) belongs(ctx context.Context, r *sheet.Resource, client auth.Client, rec mapping.Record) error {
 	if r.Through == nil || !rec.Values[r.Through.Index].IsSet() {
 		return nil
@@ -138,7 +138,7 @@ func (w *writing) belongs(ctx context.Context, r *sheet.Resource, client auth.Cl
 	return err
 }
 
-// had is what the service has of a record that is written.
+// had is a record as the service has it before a write.
 func (w *writing) had(ctx context.Context, r *sheet.Resource, client auth.Client, before mapping.Record) (taken, error) {
 	if t, held := w.read[w.heldBy(client, r.Resource, before.ID())]; held {
 		return t.clone(), nil
@@ -146,17 +146,17 @@ func (w *writing) had(ctx context.Context, r *sheet.Resource, client auth.Client
 	return w.element(ctx, r, backend.Query{Client: client, ID: before.ID()})
 }
 
-// change sends a write, and brings what came of it into the copy.
+// change sends a write, and stores its result in the copy.
 func (w *writing) change(ctx context.Context, client auth.Client, m *mapping.Resource, send func(*sheet.Resource) (taken, error)) (mapping.Record, error) {
 	r := w.Sheet.Resources[m]
 	if err := w.writable(ctx, r, client); err != nil {
 		return mapping.Record{}, err
 	}
 	t, err := send(r)
-	if err := w.Ended(err, tellsUndone(err)); err != nil {
+	if err := w.Ended(err, isUndone(err)); err != nil {
 		return mapping.Record{}, err
 	}
-	// It is done: what the copy lacks of it the next walk finds.
+	// The write is done: the next walk finds what the copy lacks of it.
 	settled, cancel := settling(ctx)
 	defer cancel()
 	if err := w.keepWritten(settled, r, client, t); err != nil {
@@ -171,7 +171,7 @@ func (w *writing) change(ctx context.Context, client auth.Client, m *mapping.Res
 	return w.complete(settled, r, backend.Query{Client: client, Tagged: true, Fields: within(r)}, &t)
 }
 
-// within are the arrays that a record is answered with after a write.
+// within are the arrays in the answer to a write: those within the record.
 func within(r *sheet.Resource) []int {
 	fields := r.RecordFields()
 	for _, f := range nested(r) {
@@ -180,8 +180,8 @@ func within(r *sheet.Resource) []int {
 	return fields
 }
 
-// keepWritten brings a record that was written into the copy. One that stands within another is
-// read with that.
+// keepWritten stores a written record in the copy. An element within another record is read with
+// that.
 func (w *writing) keepWritten(ctx context.Context, r *sheet.Resource, client auth.Client, t taken) error {
 	s := w.copy.sources[r.Resource]
 	if s == nil || s.r == r {
@@ -206,7 +206,7 @@ func (w *writing) keepWritten(ctx context.Context, r *sheet.Resource, client aut
 	return err
 }
 
-// before is what the copy had of a record that was written: a new one was not there.
+// before is what the copy had of a record before it was written: nothing of a new one.
 func (w *writing) before(r *sheet.Resource, client auth.Client, t taken) held {
 	had, there := w.read[w.heldBy(client, r.Resource, t.rec.ID())]
 	if !there {

@@ -11,17 +11,17 @@ import (
 	"frontdesk/mapping"
 )
 
-// ahead is what a transaction has read in advance for several writes. It answers only questions
-// whose answer lets a write pass: that a record exists, or that no record has a value. Any other
-// answer is read from the database when it is needed, when it has the writes before.
+// ahead is what a transaction has read in advance for several writes. It serves only answers that let
+// a write pass: that a record exists, or that no record has a value. Any other answer is read from the
+// database when it is needed, and then includes the earlier writes.
 type ahead struct {
 	conn   *postgresConn
 	client auth.Client
-	locked map[recordKey]mapping.Record    // those to be changed, locked
-	seen   map[recordKey]mapping.Record    // those referred to
+	locked map[recordKey]mapping.Record    // records to be changed, locked
+	seen   map[recordKey]mapping.Record    // records that others refer to
 	free   map[claim]bool                  // values that no record has
 	ids    map[*mapping.Resource][]int64   // for new records
-	wanted map[*mapping.Resource]*lookouts // while it is prepared
+	wanted map[*mapping.Resource]*lookouts // what Prepare has to read
 }
 
 // claim is a value that only one record may have.
@@ -37,10 +37,10 @@ type lookouts struct {
 	claims            map[*mapping.Field][]claim
 }
 
-// Prepare reads what it takes to judge and write records that are created (those without an
-// ID) or changed next, in two round trips for all. What follows has the same results as
-// without, but a write may fail only later, at the end of the transaction at the latest. It
-// returns false if it does nothing, where that would save none.
+// Prepare reads ahead, in two round trips, what it takes to judge and write records that are
+// created (those without an ID) or changed next. The writes have the same results, but one may
+// fail later than usual, at the end of the transaction at the latest. Prepare returns false if it
+// does nothing, because that would save no round trip.
 func (s *Store) Prepare(ctx context.Context, client auth.Client, coming []mapping.Record) (bool, error) {
 	conn, ok := s.conn.(*postgresConn)
 	if !ok || len(coming) < 2 {
@@ -67,7 +67,7 @@ func (s *Store) Prepare(ctx context.Context, client auth.Client, coming []mappin
 		}
 	}
 	a.wanted = nil
-	// What is to be changed is locked before anything is read that it is judged by.
+	// Records to be changed are locked before what they are judged by is read.
 	for _, all := range [][]request{first, second} {
 		if err := conn.together(ctx, all...); err != nil {
 			return true, fmt.Errorf("read ahead: %w", err)
@@ -77,7 +77,7 @@ func (s *Store) Prepare(ctx context.Context, client auth.Client, coming []mappin
 	return true, nil
 }
 
-// want notes what a record that is coming needs.
+// want notes what writing a record needs.
 func (a *ahead) want(rec mapping.Record) {
 	l := a.of(rec.Resource)
 	if id := rec.ID(); id != 0 {
@@ -109,7 +109,7 @@ func (a *ahead) of(r *mapping.Resource) *lookouts {
 	return a.wanted[r]
 }
 
-// claimed is a value as it is compared with others.
+// claimed is the form in which a value is compared with others.
 func claimed(f *mapping.Field, v mapping.Value) claim {
 	if f.IgnoreDashes && v.Kind() == mapping.KindText {
 		v = mapping.TextValue(mapping.BarePlate(v.Text()))
@@ -117,7 +117,7 @@ func claimed(f *mapping.Field, v mapping.Value) claim {
 	return claim{field: f, value: v}
 }
 
-// claimOf is what a record claims by a field; false for nothing, or where that is not known.
+// claimOf is what a record claims by a field; false if that is nothing, or is not known.
 func claimOf(rec mapping.Record, f *mapping.Field) (claim, bool) {
 	c := claimed(f, rec.Values[f.Index])
 	if !f.MustBeUnique(rec.Values[f.Index]) {
@@ -153,7 +153,7 @@ func (a *ahead) records(d *Dialect, t *table, ids map[int64]bool, lock string, i
 	}}
 }
 
-// values look for those that are taken.
+// values look for claimed values that are taken.
 func (a *ahead) values(d *Dialect, t *table, f *mapping.Field, claims []claim) request {
 	var values, per []mapping.Value
 	for _, c := range claims {
@@ -188,7 +188,7 @@ func (a *ahead) identities(d *Dialect, r *mapping.Resource, n int) request {
 	}}
 }
 
-// get returns a record that was read ahead, and is as it was.
+// get returns a record that was read ahead and has not changed since.
 func (a *ahead) get(r *mapping.Resource, q backend.Query) (mapping.Record, bool) {
 	if a == nil || q.Client != a.client || q.Fields != nil || q.Tagged {
 		return mapping.Record{}, false
@@ -216,7 +216,7 @@ func (a *ahead) lacks(q backend.Query) bool {
 	return a.free[c]
 }
 
-// id is one for a new record; 0 where none was drawn.
+// id is an ID for a new record; 0 if none was drawn.
 func (a *ahead) id(r *mapping.Resource) (id int64) {
 	if a == nil || len(a.ids[r]) == 0 {
 		return 0
@@ -225,7 +225,7 @@ func (a *ahead) id(r *mapping.Resource) (id int64) {
 	return id
 }
 
-// written notes that a record becomes another.
+// written notes that a record was written.
 func (a *ahead) written(rec mapping.Record) {
 	if a == nil {
 		return

@@ -11,17 +11,16 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// awayClasses are the classes of errors of a PostgreSQL server that lets nobody in for now:
+// awayClasses are the error classes of a PostgreSQL server that accepts nobody for now:
 // connections, resources, shutting down or starting up.
 var awayClasses = []string{"08", "53", "57"}
 
-// awayNumbers are the errors of a MySQL server that lets nobody in for now, beside those of
-// FaultDown: no right, user, password or database; a host that is not allowed in.
+// awayNumbers are the errors of a MySQL server that accepts nobody for now, in addition to those
+// of FaultDown: no right, user, password or database; a host that is not allowed in.
 var awayNumbers = []uint16{1044, 1045, 1049, 1129, 1130, 1698}
 
-// Away reports whether an error means that a server could not be reached, or let nobody in as it is
-// now, for want of a database or a password too: somebody may be making them. The same call may
-// work later.
+// Away reports whether an error means that a server could not be reached, or does not accept us
+// now: even a missing database or user may be about to be made. The same call may work later.
 func Away(err error) bool {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true

@@ -50,7 +50,7 @@ func newBookmarks() *bookmarks {
 	return &bookmarks{every: bookmarkEvery, lists: lists}
 }
 
-// known returns the bookmarks of a list in an epoch; none if those it has are of another
+// known returns the bookmarks of a list in an epoch; none if its bookmarks are of another
 // epoch.
 func (p *bookmarks) known(key bookmarkKey, epoch int64) []int32 {
 	p.mu.Lock()
@@ -61,7 +61,7 @@ func (p *bookmarks) known(key bookmarkKey, epoch int64) []int32 {
 	return nil
 }
 
-// learn keeps bookmarks, unless it already has more or later ones.
+// learn keeps the bookmarks of a list, unless more, or those of a later epoch, are known.
 func (p *bookmarks) learn(key bookmarkKey, epoch int64, ids []int32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

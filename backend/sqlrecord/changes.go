@@ -11,26 +11,26 @@ import (
 	"frontdesk/mapping"
 )
 
-// Changes tells the changes of records: of a store's, or of those that are elsewhere. It is
-// safe for concurrent use.
+// Changes reports the changes of records: of a store, or of another system. It is safe for
+// concurrent use.
 type Changes struct {
 	db       DB
-	records  *Store   // nil where they are elsewhere
-	each     EachOf   // reads those that are elsewhere
+	records  *Store   // nil for records of another system
+	each     EachOf   // reads records of another system
 	followed Followed // may be nil
 	seal     seal
 	keep     time.Duration
 	byName   map[string]*mapping.Resource
 	page     string // statement: client, after this position, at most so many
-	any      string // statement: whether that finds any
+	any      string // statement: whether page would find any
 }
 
 // EachOf calls each for those of the records that the client sees, in the fields of lists.
 type EachOf func(ctx context.Context, client auth.Client, r *mapping.Resource, ids []int32, each func(mapping.Record)) error
 
-// Followed tells of a cursor that was given out at a moment (milliseconds since 1970, by the
-// clock of the database) whether all changes of the resources since then are noted. It runs
-// on the connection that the changes are read on.
+// Followed reports whether all changes of the resources are noted since a cursor was issued, at a
+// moment in milliseconds since 1970 by the clock of the database. It runs on the connection that
+// the changes are read on.
 type Followed func(ctx context.Context, c Conn, q backend.ChangesQuery, issued int64) (bool, error)
 
 // OpenChanges returns the changes of a store whose tables Migrate has made. They are kept for
@@ -40,8 +40,8 @@ func OpenChanges(ctx context.Context, records *Store, keep time.Duration) (*Chan
 	return c, c.open(ctx, slices.Collect(maps.Keys(records.tables)), keep)
 }
 
-// OpenNotes returns the changes of records that are elsewhere: those that Note has written
-// into a database, whose tables NotesMigration has made.
+// OpenNotes returns the changes of records of another system: those that Note has written into
+// a database, whose tables NotesMigration has made.
 func OpenNotes(ctx context.Context, db DB, resources []*mapping.Resource, keep time.Duration, each EachOf, followed Followed) (*Changes, error) {
 	c := &Changes{db: db, each: each, followed: followed}
 	return c, c.open(ctx, resources, keep)
@@ -77,12 +77,12 @@ func numberOf(kind backend.ChangeKind) int64 {
 	}
 }
 
-// changesText is the statement for some changes after a position, those of system records
-// among them, and for the head: the position before which everything is settled. It has a
-// row at least.
+// changesText is the statement for some changes after a position, including those of system
+// records, and for the head: the position before which everything is settled. Its result has at
+// least one row.
 //
 // A transaction of PostgreSQL gets its number when it writes first, and the numbers of its
-// changes while it is under way. So changes are told in the order of transactions, and only
+// changes while it is under way. So changes are reported in the order of transactions, and only
 // those of transactions below the oldest that is under way: nothing can come before them.
 func changesText(d *Dialect) string {
 	p := d.Placeholder
@@ -132,7 +132,7 @@ func (c *Changes) head(n int64) spot {
 // entry is one change as the table has it.
 type entry struct {
 	at       spot
-	resource *mapping.Resource // nil for one that the model no longer has
+	resource *mapping.Resource // nil if the model no longer has it
 	id       int32
 	kind     int64
 	ms       int64
@@ -141,7 +141,7 @@ type entry struct {
 var entryColumns = []Column{{Type: mapping.Int4}, {Type: mapping.Int4}, {Type: mapping.Int4}, {Type: mapping.Int4}, {Type: mapping.Text},
 	{Type: mapping.Int4}, {Type: mapping.Int4}, {Type: mapping.Int4}}
 
-// read returns the changes after a position, as many as most, and the cursor of now.
+// read returns at most most changes after a position, and a cursor for now.
 func (c *Changes) read(ctx context.Context, conn Conn, client auth.Client, after spot, most int) (found []entry, now cursor, err error) {
 	args := []mapping.Value{mapping.IntValue(client.ID), mapping.IntValue(after.tx), mapping.IntValue(after.seq), mapping.IntValue(int64(most))}
 	there := false
@@ -164,7 +164,7 @@ func (c *Changes) read(ctx context.Context, conn Conn, client auth.Client, after
 	return found, now, err
 }
 
-// now returns the cursor of now.
+// now returns a cursor for now.
 func (c *Changes) now(ctx context.Context, conn Conn) (cursor, error) {
 	_, now, err := c.read(ctx, conn, auth.Client{}, spot{}, 0)
 	return now, err
@@ -178,43 +178,43 @@ func (c *Changes) Page(ctx context.Context, q backend.ChangesQuery) (page backen
 	} else if !ok {
 		return page, mapping.Fail(mapping.CursorGone)
 	}
-	told, now := gathering{wanted: q.Resources, most: q.Limit, at: after.at}, cursor{}
+	gathered, now := gathering{wanted: q.Resources, most: q.Limit, at: after.at}, cursor{}
 	err = c.db.Read(ctx, func(conn Conn) (err error) {
 		if q.Begin {
 			now, err = c.now(ctx, conn)
-			told.at = now.at
+			gathered.at = now.at
 			return err
 		}
-		if now, page, err = c.collect(ctx, conn, q, after, &told); err == nil && q.Records && c.records != nil {
-			err = fill(ctx, q, &told, &page, idsAtOnce, c.records.On(conn).eachOf)
+		if now, page, err = c.collect(ctx, conn, q, after, &gathered); err == nil && q.Records && c.records != nil {
+			err = fill(ctx, q, &gathered, &page, idsAtOnce, c.records.On(conn).eachOf)
 		}
 		return err
 	})
-	if err == nil && q.Records && c.records == nil { // which may need connections of this database itself
-		err = fill(ctx, q, &told, &page, oneByOne, c.each)
+	if err == nil && q.Records && c.records == nil { // after Read, because each may need a connection to this database itself
+		err = fill(ctx, q, &gathered, &page, oneByOne, c.each)
 	}
 	if err != nil {
 		return backend.ChangesPage{}, err
 	}
-	// A clock that was set back makes no cursor older than the one before it.
-	page.Cursor = c.seal.text(q.Client, cursor{at: told.at, issued: max(now.issued, after.issued)})
+	// If the clock was set back, the new cursor is still no older than the last.
+	page.Cursor = c.seal.text(q.Client, cursor{at: gathered.at, issued: max(now.issued, after.issued)})
 	return page, nil
 }
 
-// How many changes are read at once, and for one page at most. That is more than the page has
-// records, since several changes may be of one record, and some are of other resources.
+// How many changes are read at once, and at most for one page. These are more than the records of
+// the page, because a record may have several changes, and some changes are of other resources.
 const (
 	readAtOnce = 200
 	readAtMost = 10000
 )
 
 // collect reads changes until the page is full.
-func (c *Changes) collect(ctx context.Context, conn Conn, q backend.ChangesQuery, from cursor, told *gathering) (now cursor, page backend.ChangesPage, err error) {
-	*told = gathering{wanted: q.Resources, most: q.Limit, at: from.at}
+func (c *Changes) collect(ctx context.Context, conn Conn, q backend.ChangesQuery, from cursor, gathered *gathering) (now cursor, page backend.ChangesPage, err error) {
+	*gathered = gathering{wanted: q.Resources, most: q.Limit, at: from.at}
 	for read := 0; ; {
 		most := max(readAtOnce, q.Limit+q.Limit/4)
 		var found []entry
-		if found, now, err = c.read(ctx, conn, q.Client, told.at, most); err != nil {
+		if found, now, err = c.read(ctx, conn, q.Client, gathered.at, most); err != nil {
 			return now, page, err
 		}
 		age := from.age(now.issued)
@@ -227,12 +227,12 @@ func (c *Changes) collect(ctx context.Context, conn Conn, q backend.ChangesQuery
 		if !good {
 			return now, page, mapping.Fail(mapping.CursorGone)
 		}
-		if !told.add(found) {
+		if !gathered.add(found) {
 			page.More = true
 			break
 		}
 		if len(found) < most {
-			told.at = now.at
+			gathered.at = now.at
 			break
 		}
 		if read += len(found); read >= readAtMost {
@@ -240,7 +240,7 @@ func (c *Changes) collect(ctx context.Context, conn Conn, q backend.ChangesQuery
 			break
 		}
 	}
-	page.Changes = told.changes()
+	page.Changes = gathered.changes()
 	return now, page, nil
 }
 
@@ -258,9 +258,9 @@ type recordKey struct {
 type gathering struct {
 	wanted []*mapping.Resource
 	most   int
-	all    []entry           // those that a later one replaced have no resource
+	all    []entry           // an entry that a later one has replaced has no resource
 	last   map[recordKey]int // positions in all
-	at     spot              // behind all that was added
+	at     spot              // after all that was added
 }
 
 // add adds changes; false if the page was full before the last of them.
@@ -293,24 +293,24 @@ func (g *gathering) add(found []entry) bool {
 func (g *gathering) changes() []backend.RecordChange {
 	g.all = slices.DeleteFunc(g.all, func(e entry) bool { return e.resource == nil })
 	kinds := map[int64]backend.ChangeKind{kindCreated: backend.RecordCreated, kindUpdated: backend.RecordUpdated, kindDeleted: backend.RecordDeleted}
-	told := make([]backend.RecordChange, len(g.all))
+	changes := make([]backend.RecordChange, len(g.all))
 	for i, e := range g.all {
-		told[i] = backend.RecordChange{Resource: e.resource, ID: e.id, Kind: kinds[e.kind], At: time.UnixMilli(e.ms).UTC()}
+		changes[i] = backend.RecordChange{Resource: e.resource, ID: e.id, Kind: kinds[e.kind], At: time.UnixMilli(e.ms).UTC()}
 	}
-	return told
+	return changes
 }
 
 // fill reads the records of a page, some at a time. The page ends before the first record for
-// which there is no room or no time left, and, where they are read one by one as those of another
-// system are, before the first that cannot be read.
-func fill(ctx context.Context, q backend.ChangesQuery, told *gathering, page *backend.ChangesPage, atOnce int, eachOf EachOf) error {
+// which there is no room or no time left. Records of another system are read one by one, and the
+// page ends before the first that cannot be read.
+func fill(ctx context.Context, q backend.ChangesQuery, gathered *gathering, page *backend.ChangesPage, atOnce int, eachOf EachOf) error {
 	var records map[recordKey]mapping.Record
 	bytes, end := 0, time.Time{}
 	if deadline, ok := ctx.Deadline(); ok {
 		end = time.Now().Add(time.Until(deadline) / 2)
 	}
 	until := func(i int) {
-		told.at, page.Changes, page.More = told.all[i-1].at, page.Changes[:i], true
+		gathered.at, page.Changes, page.More = gathered.all[i-1].at, page.Changes[:i], true
 	}
 	for i := range page.Changes {
 		if i%atOnce == 0 {
@@ -329,7 +329,7 @@ func fill(ctx context.Context, q backend.ChangesQuery, told *gathering, page *ba
 		}
 		change := &page.Changes[i]
 		rec, there := records[recordKey{change.Resource, change.ID}]
-		if !there { // deleted since; that change follows
+		if !there { // the record was deleted since; a later change says so
 			change.Kind = backend.RecordDeleted
 			continue
 		}
@@ -366,8 +366,8 @@ func recordsOf(ctx context.Context, q backend.ChangesQuery, changes []backend.Re
 	return records, nil
 }
 
-// idsAtOnce is how many records one statement finds by their IDs. Those of another system are read
-// oneByOne: each may take a call of its own.
+// idsAtOnce is how many records one statement finds by their IDs. Records of another system are
+// read oneByOne: each may take a call of its own.
 const idsAtOnce, oneByOne = 128, 1
 
 // eachOf calls each for those of the records that the client sees, in the fields of lists.

@@ -19,14 +19,14 @@ import (
 // SQLite, where transactions follow one another, tx is always 0.
 type spot struct{ tx, seq int64 }
 
-// cursor is what a client has as a text: a position, and when it was given out.
+// cursor is the content of a client's cursor: a position, and when the cursor was issued.
 type cursor struct {
 	at     spot
 	issued int64 // milliseconds since 1970, by the clock of the database
 }
 
 // seal encrypts cursors with a secret from the database, so that gateways can read each
-// other's. A cursor tells its holder nothing: neither whose it is, nor how much others write.
+// other's. Its holder learns nothing from a cursor: neither whose it is, nor how much others write.
 type seal struct{ aead cipher.AEAD }
 
 const (
@@ -67,8 +67,8 @@ func (s seal) cursor(client auth.Client, text string) (c cursor, ok bool) {
 	return cursor{at: spot{n(1), n(2)}, issued: n(3)}, n(0) == client.ID
 }
 
-// keptSeal is what the database has: a secret, for which cluster of PostgreSQL it was made, and
-// which one this is.
+// keptSeal is the secret in the database, the cluster of PostgreSQL for which it was made, and the
+// cluster that this is.
 type keptSeal struct {
 	secret       []byte
 	place, found string
@@ -104,7 +104,7 @@ func openSeal(ctx context.Context, db DB) (seal, error) {
 				return err
 			}
 			kept.secret = make([]byte, secretBytes)
-			_, _ = rand.Read(kept.secret) // it never fails
+			_, _ = rand.Read(kept.secret) // rand.Read never fails
 			return renewSeal(ctx, db.Dialect(), c, kept.secret, kept.found)
 		})
 	}

@@ -22,14 +22,13 @@ type States interface {
 	Each(ctx context.Context, c Conn, q backend.DigestQuery, each func(id, modified mapping.Value)) error
 }
 
-// Digest sums up the records of a resource; see backend.ChangeFeed. It reads their IDs and
-// modified_at alone, and all records that changes up to the cursor are about as these left
-// them, or later.
+// Digest sums up the records of a resource; see backend.ChangeFeed. It reads only
+// their IDs and modified_at, in a state that includes all changes up to the cursor.
 func (c *Changes) Digest(ctx context.Context, r *mapping.Resource, q backend.DigestQuery) (digest backend.Digest, err error) {
 	return c.DigestOf(ctx, q, recordStates{c.records, r})
 }
 
-// DigestOf is Digest of records that are elsewhere.
+// DigestOf is Digest for records of another system.
 func (c *Changes) DigestOf(ctx context.Context, q backend.DigestQuery, of States) (digest backend.Digest, err error) {
 	err = c.db.Snapshot(ctx, func(conn Conn) error {
 		now, err := c.now(ctx, conn)
@@ -90,7 +89,7 @@ func (s recordStates) inRange(t *table, q backend.DigestQuery, descending bool) 
 	return " WHERE " + t.visible + " AND " + id + " BETWEEN " + p(2) + " AND " + p(3) + " ORDER BY " + d.OrderBy(id, descending, false), args
 }
 
-// sums are the ranges of a digest in the making.
+// sums are the ranges of a digest while it is computed.
 type sums struct {
 	ranges []backend.DigestRange
 	at     int

@@ -9,9 +9,8 @@ import (
 )
 
 const (
-	// keptLonger is how long changes are kept beyond the life of the cursors before them: a
-	// transaction writes a change before it ends, and only then can a cursor be given out
-	// that is behind it.
+	// keptLonger is how long changes outlive the cursors before them: a change is dated when it
+	// is written, and a cursor after it can be issued only once its transaction has ended.
 	keptLonger = 24 * time.Hour
 	// pruneAtOnce is how many changes one transaction removes, for which writers of SQLite
 	// wait.
@@ -61,9 +60,9 @@ func (s *Store) Quietly(ctx context.Context, f func() error) error {
 	return quiet(0)
 }
 
-// State tells about how many changes are kept and, of PostgreSQL, for how long the oldest
-// transaction has been under way that has written, in any database of the server: changes
-// are told up to there.
+// State returns about how many changes are kept and, on PostgreSQL, for how long the oldest
+// transaction that has written, in any database of the server, has been under way: only changes
+// before it are reported.
 func (c *Changes) State(ctx context.Context) (kept int64, lag time.Duration, err error) {
 	text := "SELECT coalesce(max(seq) - min(seq) + 1, 0), 0 FROM " + changeTable
 	if !c.db.Dialect().sqlite {

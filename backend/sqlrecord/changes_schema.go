@@ -10,12 +10,12 @@ import (
 )
 
 // Triggers of the records' tables write each change of a record into changeTable, in the
-// transaction of the change. So nothing that writes records can forget it: neither what a
-// write brings with it, nor a restore.
+// transaction of the change. So no code that writes records can forget to: neither for the
+// indirect effects of a write, nor in a restore.
 const (
 	changeTable = "record_change"
-	// changeLogTable has one row: what seals cursors, which database that is for, and
-	// whether the transaction under way is not to be told (quiet).
+	// changeLogTable has one row: the secret that seals cursors, the database that it is for,
+	// and whether the current transaction notes no changes (quiet).
 	changeLogTable = "record_change_log"
 )
 
@@ -75,8 +75,8 @@ var changeFunction = fmt.Sprintf(`CREATE OR REPLACE FUNCTION record_changed() RE
 		RETURN NULL;
 	END $$`, kindCreated, kindDeleted, kindUpdated, changeTable, presentMillis, notQuiet)
 
-// changeTriggers returns what makes the triggers of a resource's table. A change without a
-// new version is part of one that has it.
+// changeTriggers returns the statements that make the triggers of a resource's table. They ignore an
+// update without a new version, which belongs to another that has one.
 func (s schema) changeTriggers(r *mapping.Resource) []string {
 	table := s.d.Quote(r.Name)
 	if !s.d.sqlite {

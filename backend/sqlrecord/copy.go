@@ -10,9 +10,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// MigrateCopy is Migrate for a copy of records that another system keeps. It has neither foreign
-// keys nor unique values: what refers to what, and what there may be twice, is that system's
-// matter.
+// MigrateCopy is Migrate for a copy of records that another system keeps. The tables have neither
+// foreign keys nor unique values: references and uniqueness are up to that system.
 func MigrateCopy(ctx context.Context, db DB, model *mapping.Model) error {
 	return migrate(ctx, db, schema{d: db.Dialect(), model: model, copied: true})
 }
@@ -25,7 +24,7 @@ type Kept struct {
 	Modified mapping.Value // modified_at
 }
 
-// Kept returns what the copy has of records, whosever they are.
+// Kept returns what the copy knows of records, of whatever client.
 func (s *Store) Kept(ctx context.Context, r *mapping.Resource, ids []int32) (map[int32]Kept, error) {
 	t, d := s.tables[r], s.db.Dialect()
 	names := []string{t.columns[r.ID], d.Quote(clientColumn), d.Quote(versionColumn), t.columns[r.CreatedAt], t.columns[r.ModifiedAt]}
@@ -73,7 +72,7 @@ func (s *Store) byIDs(ctx context.Context, t *table, head string, columns []Colu
 	})
 }
 
-// Replace is Put where records of these IDs may be there. Fields may be absent, which is null.
+// Replace is Put for records whose IDs may exist already. Absent fields become null.
 func (s *Store) Replace(ctx context.Context, client auth.Client, records []mapping.Record) error {
 	if len(records) == 0 {
 		return nil
@@ -89,7 +88,7 @@ func (s *Store) Replace(ctx context.Context, client auth.Client, records []mappi
 	})
 }
 
-// replace is the end of an INSERT that puts records in the place of others.
+// replace is the end of an INSERT that replaces records of the same IDs.
 func (t *table) replace(d *Dialect) string {
 	names := []string{d.Quote(clientColumn), d.Quote(versionColumn)}
 	for _, i := range t.stored {
@@ -102,7 +101,7 @@ func (t *table) replace(d *Dialect) string {
 	return " ON CONFLICT (" + t.columns[t.r.ID] + ") DO UPDATE SET " + strings.Join(sets, ", ")
 }
 
-// Remove removes records, whosever they are. Those that there are not are passed over.
+// Remove removes records, of whatever client. IDs without a record are ignored.
 func (s *Store) Remove(ctx context.Context, r *mapping.Resource, ids ...int32) error {
 	t, d := s.tables[r], s.db.Dialect()
 	return s.write(ctx, func(tx *Store) error {

@@ -53,30 +53,30 @@ type DB interface {
 	Close() error
 }
 
-// shared is what this package needs of every DB besides.
+// shared is what this package needs of every DB in addition.
 type shared interface {
 	DB
 	backend.Pooler
 	works() *longWork
-	// beside opens a connection beside the shared ones.
-	beside(ctx context.Context) (snapshotter, error)
+	// dedicated opens a connection of its own, outside of the pools.
+	dedicated(ctx context.Context) (snapshotter, error)
 }
 
-// engine is what it needs of one that has tables of our own.
+// engine is what this package needs of a DB that has our own tables.
 type engine interface {
 	shared
-	// migrated reports whether nothing is left to migrate. It is asked first, because migrating
+	// migrated reports whether nothing is left to migrate. It is called before migrating, which
 	// may be impossible: the disk is full, or a pooler gives the connection to another client
-	// after each transaction, which loses locks and settings of the session. It fails if a
-	// migration is left that must not run through this connection.
+	// after each transaction, which loses locks and settings of the session. migrated fails if
+	// a migration is left that must not run through this connection.
 	migrated(ctx context.Context, m Migrations) (done bool, err error)
 	// migrating runs f with a database/sql handle on the same database, while no other
 	// process migrates it.
 	migrating(ctx context.Context, f func(db *sql.DB, d goose.Dialect, o ...goose.ProviderOption) error) error
 	// writeDated is Write in a transaction that has a moment.
 	writeDated(ctx context.Context, now func() time.Time, f func(Conn, time.Time) error) error
-	// until returns a moment that no change is dated before which the next read
-	// does not see; 0 where the database cannot tell.
+	// until returns a moment: every change that is dated before it is visible to the next read;
+	// 0 if the database does not know one.
 	until(ctx context.Context, now func() time.Time) (ms int64, err error)
 }
 
@@ -100,10 +100,10 @@ type Conn interface {
 	Query(ctx context.Context, sql string, columns []Column, args []mapping.Value, each func(row []mapping.Value) error) error
 }
 
-// working is what a connection knows of the transaction that it writes in.
+// working is what a connection knows of its writing transaction.
 type working struct {
 	inWrite bool  // a failed statement ends the transaction
-	failed  error // the first failed statement of it
+	failed  error // of the first statement that failed in it
 }
 
 func (w *working) aborted() error {
@@ -130,18 +130,17 @@ type Column struct {
 	Type  mapping.Datatype
 	Scale int // Float8: decimals kept; -1 for plain floating point
 
-	// Foreign says that the column is somebody else's: its value is read as Type from whatever
-	// type the engine sends. One that cannot be read so, such as a number that is too large, a
-	// day that no calendar has or bytes that are no UTF-8 in a text, is absent.
+	// Foreign says that the column belongs to another program: its value is read as Type from
+	// whatever type the engine sends. A value that cannot be read so is absent: a number that is
+	// too large, a day that no calendar has, bytes in a text that are not UTF-8.
 	Foreign bool
-	// Zone is that of a foreign Timestamp that names none; nil is UTC.
+	// Zone is the zone of a foreign Timestamp that names none; nil is UTC.
 	Zone *time.Location
-	// Kind is Epoch or EpochMillis for a foreign Timestamp that is kept so; the engine's type, or
-	// the text, tells all else.
+	// Kind is Epoch or EpochMillis for a foreign Timestamp that is kept so; "" if the engine's type,
+	// or the text, says what it is.
 	Kind string
-	// Sort is what Sort.OfResult told of the column when it was looked at. A result that has something
-	// else fails as one of a schema that has changed (FaultSchema): what compares and sorts by it was
-	// made for the other.
+	// Sort is Sort.OfResult of the column when the schema was read. If the result has another, the
+	// query fails with FaultSchema, because comparisons and orders were made for the old sort.
 	Sort Sort
 }
 
@@ -173,9 +172,9 @@ const (
 
 // Options tune a database. The zero value is good for a server.
 type Options struct {
-	// Readers bounds concurrent reads. On SQLite each call that reads has a connection
-	// beside the writer's (default: twice as many as cores, at least 4), and one more is
-	// reserved for work other than calls. On PostgreSQL it is the number of all
+	// Readers bounds concurrent reads. On SQLite it is the number of connections that read
+	// (default: twice as many as cores, at least 4); one more is reserved for work other than
+	// calls, and the writer has its own. On PostgreSQL it is the number of all
 	// connections (default: what the DSN says, else 8 or twice as many as cores).
 	Readers int
 	// LockWait bounds how long a write waits while another process holds SQLite's write
@@ -187,7 +186,7 @@ type Options struct {
 	// log.
 	Log *zap.Logger
 
-	foreign *Dialect // of a database of somebody else's program; nil for our own
+	foreign *Dialect // of another program's database; nil for our own
 	session []string // statements that each connection begins with
 }
 

@@ -13,8 +13,8 @@ type Dialect struct {
 	Foreign
 	// ForUpdate ends a SELECT that locks its rows until the transaction ends.
 	ForUpdate string
-	// LockRange ends a SELECT for the highest number of a range: no other may come in between,
-	// where a serializable transaction alone does not see to that.
+	// LockRange ends a SELECT for the highest number of a range. It keeps other transactions from
+	// adding to the range, on engines where SERIALIZABLE alone does not.
 	LockRange string
 	// ReturnID ends an INSERT that is run by Conn.Insert.
 	ReturnID string
@@ -56,10 +56,10 @@ type Dialect struct {
 	lastID func(resource string) string
 	// columnNames is the query for the names of the columns of the table that is its parameter.
 	columnNames string
-	// nextIDs is the query for as many new IDs as its parameter says; nil where a Conn cannot
-	// postpone.
+	// nextIDs is the query for as many new IDs as its parameter says; nil if a Conn cannot
+	// postpone statements.
 	nextIDs func(resource string) string
-	// sqlite tells the engine where one of the two needs something of its own. In SQLite every index ends in the primary ID, a table may refer to a table
+	// sqlite is for differences that have no option of their own. In SQLite every index ends in the primary ID, a table may refer to a table
 	// created after it, and the planner works without statistics, so the statement has to tell
 	// it which of two indexes narrows more. PostgreSQL may plan a statement once for all values
 	// of its parameters, even if different values find very different numbers of rows.

@@ -22,7 +22,7 @@ type Fault struct {
 	// key in its place, and of a check that has no name its text. Of FaultNull it is the column.
 	Constraint string
 	Message    string
-	// Table and Column are those of a value that was refused, if they are named.
+	// Table and Column of a refused value, if the engine names them.
 	Table, Column string
 }
 
@@ -38,15 +38,15 @@ const (
 	FaultSchema               // what the statement names is not there, is of another type, or is not allowed
 	FaultCharset              // a text with letters that the column or the database cannot have
 	FaultValue                // a value that a column cannot hold
-	FaultNull                 // none, in a column that has to have one
+	FaultNull                 // null in a column that must have a value
 	FaultCheck                // a condition of the row, which Constraint names
 )
 
 // IsOfValue reports whether a value was refused by itself, whatever other rows hold.
 func (f Fault) IsOfValue() bool { return f.Class >= FaultCharset }
 
-// FaultOf takes the error of a statement of a foreign database apart; false if it is not the
-// engine's, as when a connection broke.
+// FaultOf parses the error of a statement of a foreign database; false if the error does not come
+// from the engine, as when a connection broke.
 func FaultOf(err error) (Fault, bool) {
 	if _, ok := errors.AsType[retypedError](err); ok {
 		return Fault{Class: FaultSchema}, true
@@ -109,7 +109,7 @@ func postgresFault(pg *pgconn.PgError) Fault {
 			f.Class = FaultSchema
 		}
 	}
-	if f.IsOfValue() { // of a value that the server refuses by itself it names neither; a program may
+	if f.IsOfValue() { // names that come with such an error are those of a program in the database
 		f.Table, f.Column = pg.TableName, pg.ColumnName
 	}
 	return f
@@ -142,8 +142,8 @@ func mysqlFault(my *mysql.MySQLError) Fault {
 	return f
 }
 
-// sqliteError is an error of a statement of somebody else's file. zombiezen's package does not
-// tell its errors of number 1 from those of others.
+// sqliteError is an error of a statement of another program's file. zombiezen's package has no type for
+// SQLite's errors of number 1.
 type sqliteError struct{ error }
 
 func (e sqliteError) Unwrap() error { return e.error }
@@ -154,7 +154,7 @@ func sqliteFault(code sqlite.ResultCode, message string) Fault {
 	case sqlite.ResultConstraintUnique, sqlite.ResultConstraintPrimaryKey, sqlite.ResultConstraintRowID:
 		f.Class = FaultUnique
 		_, f.Constraint, _ = strings.Cut(message, "UNIQUE constraint failed: ")
-	case sqlite.ResultConstraintForeignKey: // which one is not told
+	case sqlite.ResultConstraintForeignKey: // SQLite does not name the key
 		f.Class = FaultReference
 	case sqlite.ResultConstraint | 12<<8: // the type in a strict table, for which the package has no name
 		f.Class = FaultValue

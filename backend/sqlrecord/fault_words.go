@@ -48,13 +48,13 @@ func columnInWords(message string) (table, column string) {
 		if found == nil {
 			continue
 		}
-		said := func(name string) string {
+		part := func(name string) string {
 			if i := quoted.SubexpIndex(name); i >= 0 {
 				return found[i]
 			}
 			return ""
 		}
-		return strings.TrimPrefix(said("schema")+"."+said("table"), "."), said("column")
+		return strings.TrimPrefix(part("schema")+"."+part("table"), "."), part("column")
 	}
 	return "", ""
 }
@@ -70,6 +70,6 @@ func tableInWords(message string) string {
 	return ""
 }
 
-// nameless is SQLite's message that a statement names what there is not. All that is wrong with a
-// statement has the number 1.
+// nameless matches SQLite's messages that a name in a statement does not exist. All errors in
+// statements have the same number, 1.
 var nameless = regexp.MustCompile(`(?:^|: )(?:no such (?:table|column|function|view): |table \S.* has no column named |error in view |table \S.* has \d+ columns but \d+ values)`)

@@ -62,7 +62,7 @@ func (f *Field) left(w *Writer) *Writer {
 	return w.Add(f.Fold[0]).Expr(f.Read).Add(f.Fold[1])
 }
 
-// operand appends what it is compared with.
+// operand appends what the field is compared with.
 func (f *Field) operand(w *Writer, v mapping.Value) {
 	w.Add(f.Fold[0])
 	if f.Operand != nil {
@@ -89,7 +89,7 @@ func (f *Field) anyOf(w *Writer, values []mapping.Value) {
 	w.Add(")")
 }
 
-// idValues are IDs for such a list, filled up, behind the arguments before it.
+// idValues are the arguments of a statement that ends in a list of IDs, filled up.
 func idValues(ids []int32, before ...mapping.Value) []mapping.Value {
 	values := make([]mapping.Value, len(ids))
 	for i, id := range ids {
@@ -122,15 +122,15 @@ func GlobPattern(part string) string { return "*" + pattern(part, "*?[", "[", "]
 // RegexPattern finds a part of a text with PostgreSQL's regular expressions.
 func RegexPattern(part string) string { return pattern(part, `\^$.|?*+()[]{}`, `\`, "") }
 
-// pattern writes the letters of a text, those of special with what makes them plain around.
-func pattern(part, special, before, behind string) string {
+// pattern writes the letters of a text, and escapes those in special with before and after.
+func pattern(part, special, before, after string) string {
 	var b strings.Builder
 	for _, r := range part {
 		switch all := mapping.Cases(r); {
 		case len(all) > 1:
 			b.WriteString("[" + string(all) + "]")
 		case strings.ContainsRune(special, r):
-			b.WriteString(before + string(r) + behind)
+			b.WriteString(before + string(r) + after)
 		default:
 			b.WriteRune(r)
 		}

@@ -8,7 +8,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// ForeignOptions say how the database of somebody else's program is opened.
+// ForeignOptions say how another program's database is opened.
 type ForeignOptions struct {
 	Engine string // one of Engines
 	DSN    string
@@ -21,12 +21,12 @@ type ForeignOptions struct {
 	// LockWait bounds how long any statement waits for a lock; on MySQL a second at least.
 	// Required.
 	LockWait time.Duration
-	// Log is told what a DB records; nil for nobody.
+	// Log gets what a DB records; may be nil.
 	Log *zap.Logger
 }
 
-// OpenForeign opens the database of somebody else's program. It makes nothing there, neither
-// the database nor tables, and fails if the database does not answer. Transactions that write
+// OpenForeign opens another program's database. It makes nothing there, neither the database
+// nor tables, and fails if the database does not answer. Transactions that write
 // are serializable. Statements are sent as they are: their placeholders are those that
 // Dialect.Placeholder writes, and a question mark may be anything. Columns of results are to be
 // Foreign, and arguments are sent so that the engine reads them as the type that it compares

@@ -11,8 +11,8 @@ type Catalogue struct {
 	Checks   string // table, name, a text that its columns stand in
 	Triggers string // table, words, text or null
 	Lasting  string // table without transactions, its engine
-	// Compares takes a column and a table in place of %s, and tells how the column compares, where
-	// Columns does not: whether without case, and whether without blanks at the end.
+	// Compares takes a column and a table in place of %s, and returns how the column compares, if
+	// Columns does not: whether it ignores case, and whether it ignores blanks at the end.
 	Compares string
 }
 
@@ -89,7 +89,7 @@ func mysqlCatalogue() Catalogue {
 	}
 }
 
-// SQLite tells the size of a type with it, and knows no precision.
+// SQLite has sizes in the name of a type, and no precision.
 func sqliteCatalogue() Catalogue {
 	const tables = `(SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND COALESCE(:schema, 'main') = 'main') m`
 	return Catalogue{

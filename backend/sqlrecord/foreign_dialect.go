@@ -8,7 +8,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// Foreign is what a Dialect says of the tables of somebody else's program.
+// Foreign is the part of a Dialect for tables of other programs.
 type Foreign struct {
 	Catalogue Catalogue
 	// StrictTypes says that a value is compared with those of its own type alone, that an index
@@ -21,7 +21,7 @@ type Foreign struct {
 	CastsRecollate   bool // a cast to a text gives it the connection's collation, which not all columns can be compared with
 	BackslashEscapes bool // a backslash in a text makes the next character plain
 	NoReturning      bool // an INSERT returns nothing but a number that the table gave
-	LocksGaps        bool // a row that is not found locks the gap where it would be
+	LocksGaps        bool // a locking read that finds no row locks the gap where it would be
 	// NamesConstraints says that an error names the index or the key that it is about. Otherwise it
 	// names the columns of an index, and nothing of a key.
 	NamesConstraints bool
@@ -41,8 +41,9 @@ type Foreign struct {
 	// StoredAs is the type, without its sizes, of what a column of a type stores; "" where a
 	// comparison does not need it.
 	StoredAs func(name string, s Sort) string
-	// Try are a statement that keeps its parameter, and one that takes that for a value of a column,
-	// without its table; "" where a value cannot be tried. It is nil where none can.
+	// Try returns two statements that test whether a column can hold a value, without its table: set
+	// keeps its parameter in a variable, take converts that; "" if this value cannot be tried. Try is
+	// nil if none can.
 	Try func(column string, v mapping.Value) (set, take string)
 
 	open     func(context.Context, *Dialect, ForeignOptions) (DB, error)

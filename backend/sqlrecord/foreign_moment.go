@@ -49,9 +49,9 @@ func (s *stored) millis(scale int) (int64, bool) {
 	return n.unscaled, ok
 }
 
-// instantOf is when a clock in loc shows wall, in milliseconds as if in UTC. If it shows it
-// twice, it is the instant whose offset holds in the hours around; if never, an instant beside
-// the gap.
+// instantOf is the instant at which a clock in loc shows wall, in milliseconds as if in UTC. If the
+// clock shows wall twice, instantOf is the instant whose offset holds in the hours around it; if
+// never, an instant next to the gap.
 func instantOf(wall int64, loc *time.Location) int64 {
 	first := zoneOffset(wall, loc)
 	ms := wall - first
@@ -66,10 +66,10 @@ func zoneOffset(ms int64, loc *time.Location) int64 {
 	return int64(seconds) * 1000
 }
 
-// parseMoment reads the texts that engines and programs write: a date, with a time behind T or a
-// blank, which may lack seconds, with a fraction, with a zone, perhaps behind a blank, and with
-// what Go prints behind that. If no zone is named, ms is as if in UTC. A date that no calendar has,
-// as 0000-00-00, is none.
+// parseMoment reads the texts that engines and programs write: a date, then T or a blank and a time,
+// which may lack seconds or have a fraction; then perhaps a zone, which a blank may precede, and
+// what Go prints after it. If no zone is named, ms is as if in UTC. A date that no calendar has,
+// such as 0000-00-00, is refused.
 func parseMoment(b []byte) (ms int64, zoned, ok bool) {
 	text, layout := string(b), time.DateOnly
 	if len(text) > len(layout) {

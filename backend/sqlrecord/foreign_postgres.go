@@ -13,8 +13,8 @@ import (
 
 const beginSerializable = "begin isolation level serializable"
 
-// textsAsUTF8 is for a database in LATIN1 or the like, whose letters would otherwise come, and be
-// written, byte by byte. One in SQL_ASCII does not know what its bytes mean.
+// textsAsUTF8 has a database in LATIN1 or the like convert texts to and from UTF-8. A database in
+// SQL_ASCII cannot convert: it does not know what its bytes mean.
 const textsAsUTF8 = "SELECT set_config('client_encoding', 'UTF8', false) WHERE current_setting('server_encoding') <> 'SQL_ASCII'"
 
 func openForeignPostgres(ctx context.Context, d *Dialect, o ForeignOptions) (DB, error) {
@@ -31,7 +31,7 @@ func (o Options) beginSession(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// connect opens a connection beside the pools.
+// connect opens a connection outside of the pools.
 func (d *postgresDB) connect(ctx context.Context) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, d.alone)
 	if err != nil {
@@ -43,9 +43,9 @@ func (d *postgresDB) connect(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// replanned reports whether a table may have been altered since the connection prepared the
-// statement, which it has forgotten now: the result, or a parameter, had another type then. Only a
-// statement outside of a transaction can be run again.
+// replanned reports whether a statement may have failed because a table was altered after the connection
+// prepared it: the result, or a parameter, had another type then. The connection has dropped the
+// prepared statement now; outside of a transaction it can be run again.
 func (c *postgresConn) replanned(err error) bool {
 	if c.db.options.foreign == nil || c.conn.PgConn().TxStatus() != 'I' {
 		return false
@@ -54,18 +54,18 @@ func (c *postgresConn) replanned(err error) bool {
 	return ok && f.Class == FaultSchema
 }
 
-// replanning tells of the error of a transaction whether it is run again since a table may have
-// been altered after its connection had prepared a statement. Any further statement of it may
-// say so by itself; what it says otherwise may be true, and is asked once more.
+// replanning returns a function that reports, of a transaction's error, whether the transaction is run
+// again because a table may have been altered after its connection prepared a statement. With
+// stalePlan it always is; another error of the schema may be true, so it is run again once.
 func (d *postgresDB) replanning() func(error) bool {
-	asked := false
+	retried := false
 	return func(err error) bool {
 		f, ok := FaultOf(err)
 		if !ok || f.Class != FaultSchema || d.options.foreign == nil {
 			return false
 		}
-		once := !asked
-		asked = asked || f.Code != stalePlan
+		once := !retried
+		retried = retried || f.Code != stalePlan
 		return once || f.Code == stalePlan
 	}
 }
@@ -73,7 +73,7 @@ func (d *postgresDB) replanning() func(error) bool {
 // stalePlan is the SQLState of a plan whose result has another type by now.
 const stalePlan = "0A000"
 
-// foreignArg makes an argument that the server reads as the type of what it stands beside.
+// foreignArg makes an argument that the server reads as the type of what it is compared with or written to.
 func foreignArg(v mapping.Value) any {
 	switch v.Kind() {
 	case mapping.KindInt:

@@ -9,11 +9,11 @@ import (
 	"frontdesk/mapping"
 )
 
-// unknownText is what a text is where an expression cannot tell it, see UnknownOf.
+// unknownText is UnknownOf a text.
 const unknownText = "\x1a"
 
-// UnknownOf is SQL that an expression gives where it finds no value of a datatype, such as for
-// a code that no list has: it is read as absent.
+// UnknownOf is the SQL of a value that is read as absent. Expressions yield it if they find no value
+// of a datatype, such as for a code that no list has.
 func UnknownOf(t mapping.Datatype) string {
 	if t == mapping.Varchar || t == mapping.Text {
 		return "'" + unknownText + "'"
@@ -27,16 +27,16 @@ type Query struct {
 	args []mapping.Value
 	sel  *selection
 	t    *Table
-	most int // records; 0 where that is not known
+	most int // records; 0 if that is not known
 }
 
-// keptTexts are what is the same in all statements of a table.
+// keptTexts are the parts that are the same in all statements of a table.
 type keptTexts struct {
 	one, list selection
 	byKey     [2]atomic.Pointer[string] // see One; locked or not
 }
 
-// Keep has a table that is complete keep what is the same in all its statements.
+// Keep computes what is the same in all statements of a table, once the table is complete.
 func (t *Table) Keep(d *Dialect) {
 	t.kept = &keptTexts{one: t.choose(d, t.Resource.RecordFields()), list: t.choose(d, t.Resource.ListFields())}
 }
@@ -67,8 +67,8 @@ func (t *Table) One(d *Dialect, p Params, q backend.Query, key []mapping.Value) 
 	return Query{*text, w.args, &t.kept.one, t, 1}
 }
 
-// Many is the query for the page of a list, and one record more where it has a limit, so that
-// it shows whether there is another page. after is the key that the page is behind; nil for none.
+// Many is the query for a page of a list. With a limit it reads one more record, which shows whether
+// there is another page. The page begins after the key after; nil for none.
 func (t *Table) Many(d *Dialect, p Params, q backend.Query, after []mapping.Value) Query {
 	w := &listWriter{Writer: Writer{d: d, params: p}, t: t, q: q, after: after}
 	sel := &t.kept.list
@@ -91,9 +91,9 @@ func (t *Table) Count(d *Dialect, p Params, q backend.Query) (text string, args 
 	return w.b.String(), w.args
 }
 
-// Each gives every record to a function, which may keep it, with what was read beside its
-// fields, which it may not. Where a value could not be read, lost is its field; else it is nil.
-func (q Query) Each(ctx context.Context, c Conn, each func(rec mapping.Record, beside []mapping.Value, lost *mapping.Field) error) error {
+// Each calls each for every record, with the Extra values of its row. each may keep the record but
+// not extra. If a value could not be read, lost is its field, else nil.
+func (q Query) Each(ctx context.Context, c Conn, each func(rec mapping.Record, extra []mapping.Value, lost *mapping.Field) error) error {
 	r := q.t.Resource
 	records := newSlab(r, q.most)
 	if q.most == 1 {

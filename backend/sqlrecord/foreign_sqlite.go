@@ -16,7 +16,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// sqliteSource is a file of somebody else's program, as a DSN names it: a path, or a URI with
+// sqliteSource is another program's file, as a DSN names it: a path, or a URI with
 // parameters of SQLite and with _pragma=, which every connection begins with.
 type sqliteSource struct {
 	path    string
@@ -84,7 +84,7 @@ func openForeignSQLite(_ context.Context, dialect *Dialect, o ForeignOptions) (D
 	return d, nil
 }
 
-// bindForeign sets a parameter to a value that our own tables keep in another way.
+// bindForeign sets a parameter to a value that is stored differently in our own tables.
 func bindForeign(st *sqlite.Stmt, n int, v mapping.Value) {
 	if v.Kind() == mapping.KindTime {
 		st.BindText(n, v.Time().Format("2006-01-02 15:04:05.999"))
@@ -113,7 +113,7 @@ func scanForeign(st *sqlite.Stmt, i int, c *Column, text []byte) (mapping.Value,
 		}
 		from := len(text)
 		text = appendColumn(text, st, i)
-		s.text, text = text[from:], text[:from] // to which it is appended again, in the same place
+		s.text, text = text[from:], text[:from] // read appends it again, in the same place
 	}
 	return s.read(c, text)
 }
@@ -132,12 +132,12 @@ func sqliteForeign() Foreign {
 		Round: func(e Expr, _ Sort, scale int) Expr {
 			return Wrap("CASE typeof(", e, ") WHEN 'text' THEN ", e, " WHEN 'blob' THEN ", e, " ELSE ROUND(", e, ", "+strconv.Itoa(scale)+") END")
 		},
-		// It would round microseconds, which are left out where the time is shown.
+		// SQLite would round microseconds, but a time is shown without them.
 		Millis: func(e Expr) Expr {
 			return Wrap("strftime('%Y-%m-%d %H:%M:%f', CASE length(", e, ") WHEN 26 THEN substr(", e, ", 1, 23) ELSE ", e, " END)")
 		},
 		Differ:   func(a, b Expr, _ bool) Expr { return Wrap(a, " IS NOT ", b, " COLLATE BINARY") },
-		StoredAs: func(string, Sort) string { return "" }, // it compares by the type of the column
+		StoredAs: func(string, Sort) string { return "" }, // SQLite compares by the type of the column
 		casts:    map[Sort]string{Integers: "INTEGER", Decimals: "REAL", Floats: "REAL", Texts: "TEXT"},
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// stored is a value as an engine sends it. Its text is the engine's, and good until the next row.
+// stored is a value as an engine sends it. Its text is the engine's buffer, valid until the next row.
 type stored struct {
 	form form
 	num  int64   // of integers and booleans; of moments, milliseconds since 1970 as if in UTC
@@ -38,7 +38,7 @@ const (
 // isText reports whether a column is read as a text.
 func (c *Column) isText() bool { return c.Type == mapping.Varchar || c.Type == mapping.Text }
 
-// appendText appends the value as a text; false if it is none.
+// appendText appends the value as a text; false if it has no text.
 func (s *stored) appendText(dst []byte) ([]byte, bool) {
 	at := time.UnixMilli(s.num).UTC()
 	switch s.form {
@@ -73,7 +73,7 @@ func (s *stored) appendReal(dst []byte) ([]byte, bool) {
 	return strconv.AppendFloat(dst, s.real, 'f', -1, bits), true
 }
 
-// read makes a value of a column. That of a text is empty so far: the text is appended.
+// read makes a value of a column. It appends a text to text, and the value stays empty until endRow.
 func (s *stored) read(c *Column, text []byte) (mapping.Value, []byte) {
 	if !c.isText() {
 		return s.value(c), text
@@ -108,7 +108,7 @@ func (s *stored) value(c *Column) mapping.Value {
 	return mapping.Value{}
 }
 
-// largest is what a decimal is below, as the interface writes it: 15 digits.
+// largest is the first decimal that the interface cannot write: it has 15 digits before the point.
 const largest = 1e15
 
 func (s *stored) number(scale int) mapping.Value {
@@ -143,7 +143,7 @@ func (s *stored) float() mapping.Value {
 	return mapping.FloatValue(f)
 }
 
-// rounded is a decimal that was rounded to some scale; whole if it lost nothing.
+// rounded is a decimal after rounding; whole if it lost nothing.
 type rounded struct {
 	unscaled int64
 	whole    bool
@@ -168,8 +168,7 @@ func (s *stored) decimal(scale int) (rounded, bool) {
 	return rounded{v.Int(), ok && v.Decimal().Cmp(d) == 0}, ok
 }
 
-// longestNumber is the longest text that is read as a number. A float64 that is not below 1e309
-// has fewer digits.
+// longestNumber is the longest text that is read as a number. Every float64 has fewer digits.
 const longestNumber = 400
 
 // digits are a number as a text; nothing if it is none.

@@ -13,7 +13,7 @@ type listing struct {
 	text string
 	args []mapping.Value
 
-	count     string // counts what follows "counted", if the list asks for a count
+	count     string // counts what follows "counted", if the list asks for a total
 	countArgs []mapping.Value
 	counted   int64
 
@@ -62,7 +62,7 @@ type listWriter struct {
 	Writer
 	t     *Table
 	q     backend.Query
-	after []mapping.Value // the key that the page is behind; nil for none
+	after []mapping.Value // the key after which the page begins; nil for none
 
 	// ranged makes PostgreSQL use the one index that has the client's records in the order
 	// of their IDs. For "client = $1 ORDER BY id" PostgreSQL may walk through all clients'
@@ -107,13 +107,13 @@ func (w *listWriter) where() {
 	}
 	if w.after != nil {
 		w.Add(" AND ")
-		w.behind()
+		w.afterKey()
 	}
 }
 
-// behind appends that a row comes after a key. It is written out, because not every engine
-// compares rows.
-func (w *listWriter) behind() {
+// afterKey appends the condition that a row comes after a key. It is written out, because not every
+// engine compares rows.
+func (w *listWriter) afterKey() {
 	parts := w.t.Key
 	w.Add([...]string{"", "("}[min(len(parts)-1, 1)])
 	for i := range parts {

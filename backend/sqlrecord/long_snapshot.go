@@ -20,12 +20,12 @@ func LongSnapshot(ctx context.Context, db DB, f func(Conn) error) error {
 		return err
 	}
 	defer leave()
-	beside, err := d.beside(ctx)
+	dedicated, err := d.dedicated(ctx)
 	if err != nil {
 		return err
 	}
-	err = interrupted(ctx, beside.Snapshot(ctx, f))
-	return errors.Join(err, beside.Close())
+	err = interrupted(ctx, dedicated.Snapshot(ctx, f))
+	return errors.Join(err, dedicated.Close())
 }
 
 // snapshotter is a database with a connection of its own.
@@ -36,7 +36,7 @@ type snapshotter interface {
 
 func (a *longWork) works() *longWork { return a }
 
-// longWork counts the jobs on connections beside a database's shared ones.
+// longWork counts the jobs on connections outside of a database's pools.
 type longWork struct {
 	mu     sync.Mutex
 	over   context.Context // ends with the database; nil until the first work

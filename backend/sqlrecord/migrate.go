@@ -25,9 +25,8 @@ type Migrations struct {
 }
 
 // Migrate creates the tables of the model's records, or brings them to the model's
-// version. Every distinct "since" number of the model is one migration. It depends on the
-// first only: a vendor's migration may have been taken before one of ours with a lower
-// number. A database that is up to date stays as it is.
+// version. Every distinct "since" number of the model is one migration. Each depends only
+// on the first: a vendor's migration may run before one of ours with a lower number. A database that is up to date stays as it is.
 func Migrate(ctx context.Context, db DB, model *mapping.Model) error {
 	return migrate(ctx, db, schema{d: db.Dialect(), model: model})
 }

@@ -16,8 +16,8 @@ import (
 	"frontdesk/backend"
 )
 
-// mysqlDB is a MySQL 5.7 or MariaDB 10.3 database, or a later one, with InnoDB. It is somebody
-// else's.
+// mysqlDB is a MySQL 5.7 or MariaDB 10.3 database, or a later one, with InnoDB. It
+// belongs to another program.
 type mysqlDB struct {
 	connector driver.Connector
 	pool      *sql.DB
@@ -40,7 +40,7 @@ func mysqlConfig(dsn string) (*mysql.Config, error) {
 	config.ClientFoundRows = true
 	config.InterpolateParams = false
 	config.MultiStatements = false
-	config.Logger = &mysql.NopLogger{} // what it would log, it returns as well
+	config.Logger = &mysql.NopLogger{} // the driver also returns what it logs
 	return config, nil
 }
 
@@ -160,7 +160,7 @@ func (d *mysqlDB) Pool() (all backend.Pool) {
 	return all
 }
 
-func (d *mysqlDB) beside(context.Context) (snapshotter, error) {
+func (d *mysqlDB) dedicated(context.Context) (snapshotter, error) {
 	return newMySQL(d.connector, d.dialect, 1), nil
 }
 

@@ -127,7 +127,7 @@ func (c *mysqlConn) Insert(ctx context.Context, sql string, args ...mapping.Valu
 	return done.LastInsertId()
 }
 
-// exec prepares only a statement with parameters: the protocol of others goes to the server once.
+// exec prepares only a statement with parameters: any other takes one round trip.
 func (c *mysqlConn) exec(ctx context.Context, sql string, args []mapping.Value) (done driver.Result, err error) {
 	if err := c.aborted(); err != nil {
 		return nil, err
@@ -195,10 +195,10 @@ func (c *mysqlConn) read(rows driver.Rows, columns []Column, each func([]mapping
 	}
 }
 
-// result reads the rows of one result. Errors of each are no failed statements.
+// result reads the rows of one result. An error of each does not count as a failed statement.
 func (c *mysqlConn) result(rows driver.Rows, columns []Column, each func([]mapping.Value) error) error {
-	if told, ok := rows.(driver.RowsColumnTypeDatabaseTypeName); ok && len(rows.Columns()) == len(columns) {
-		if err := sorted(columns, func(i int) Sort { return mysqlSort(told.ColumnTypeDatabaseTypeName(i)) }); err != nil {
+	if typed, ok := rows.(driver.RowsColumnTypeDatabaseTypeName); ok && len(rows.Columns()) == len(columns) {
+		if err := sorted(columns, func(i int) Sort { return mysqlSort(typed.ColumnTypeDatabaseTypeName(i)) }); err != nil {
 			return c.fail(err)
 		}
 	}
@@ -216,5 +216,5 @@ func (c *mysqlConn) result(rows driver.Rows, columns []Column, each func([]mappi
 	}
 }
 
-// fail adds that an error is a collision, also of a read, which may wait for a lock, too.
+// fail marks collisions. A read can have one, too: it may wait for a lock.
 func (c *mysqlConn) fail(err error) error { return c.note(asCollision(err)) }

@@ -38,7 +38,7 @@ func mysqlArgs(args []mapping.Value) []driver.NamedValue {
 func (l *mysqlLink) next(rows driver.Rows, columns []Column) (bool, error) {
 	switch sent := len(rows.Columns()); {
 	case sent == 0:
-		return false, nil // of a statement that has no result
+		return false, nil // the statement has no result
 	case sent != len(columns):
 		return false, fmt.Errorf("%d columns where there are to be %d", sent, len(columns))
 	}

@@ -20,5 +20,5 @@ func (d *sqliteDB) Pool() backend.Pool {
 	return backend.Pool{InUse: most - len(d.readers.free), Most: most, Calls: most - 1, Writes: 2 * maxBatch}
 }
 
-// PoolOf tells how many connections to a database are at work.
+// PoolOf returns how many connections to a database are in use.
 func PoolOf(db DB) backend.Pool { return db.(shared).Pool() }

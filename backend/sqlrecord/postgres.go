@@ -21,7 +21,7 @@ import (
 // postgresDB is a PostgreSQL database behind a pool of connections.
 type postgresDB struct {
 	pool     *pgxpool.Pool
-	alone    *pgx.ConnConfig // configuration of connections beside the pool, which wait for locks without a limit
+	alone    *pgx.ConnConfig // of connections outside of the pool, which wait for locks without a limit
 	bound    string          // statement that bounds the wait for locks in each transaction; "" if a setting of the connection does
 	reserved *postgresDB     // see Reserved
 	jobs     *postgresDB     // see Jobs; both nil in the reserved and jobs pools themselves
@@ -98,14 +98,14 @@ func (d *postgresDB) snapshot(ctx context.Context, f func(Conn) error) error {
 	return d.tx(ctx, d.begin("begin isolation level repeatable read read only; "+withoutJIT), func(c *postgresConn) error { return f(c) })
 }
 
-func (d *postgresDB) beside(ctx context.Context) (snapshotter, error) {
+func (d *postgresDB) dedicated(ctx context.Context) (snapshotter, error) {
 	config := d.pool.Config()
 	config.ConnConfig, config.MaxConns, config.MinConns, config.MinIdleConns = d.alone.Copy(), 1, 0, 0
 	one, err := newPostgres(ctx, config, d.options)
 	return once{one}, err
 }
 
-// once is a database whose snapshots are never run again: they may have given away what they read.
+// once is a database that never runs a snapshot again: its caller may have passed on what was read.
 type once struct{ *postgresDB }
 
 func (d once) Snapshot(ctx context.Context, f func(Conn) error) error { return d.snapshot(ctx, f) }
@@ -156,7 +156,7 @@ func (d *postgresDB) tx(ctx context.Context, begin beginning, f func(*postgresCo
 		if !errors.As(err, new(*pgconn.PgError)) { // the outcome is unknown
 			err = fmt.Errorf("%w: %w", backend.ErrUnsettled, err)
 		}
-		return fmt.Errorf("commit: %w", d.options.told(err))
+		return fmt.Errorf("commit: %w", d.options.translate(err))
 	}
 	if tag.String() != "COMMIT" {
 		return fmt.Errorf("commit: %w", pgx.ErrTxCommitRollback)
@@ -188,8 +188,8 @@ func (d *postgresDB) isBusy() bool {
 }
 
 // Ping uses a new connection if all are in use, because the database may answer although
-// they are busy. It does so too if the connection it used has broken, because another
-// server may have taken over by now.
+// they are busy. Ping also does so if its connection has broken, because another server
+// may have taken over by now.
 func (d *postgresDB) Ping(ctx context.Context) error {
 	if !d.isBusy() && d.pool.Ping(ctx) == nil {
 		return nil
@@ -234,9 +234,9 @@ func inUse(err error) error {
 	return err
 }
 
-// told translates an error of PostgreSQL into the errors that DB promises. What refused a value of
-// somebody else's database is told by FaultOf alone: only the caller knows whether it is stale.
-func (o Options) told(err error) error {
+// translate turns an error of PostgreSQL into the errors that DB promises. Violated constraints of
+// another program's database are left to FaultOf: only the caller knows whether they mean ErrStale.
+func (o Options) translate(err error) error {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
 		return err

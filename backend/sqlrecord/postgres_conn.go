@@ -18,10 +18,10 @@ type postgresConn struct {
 	conn *pgx.Conn
 
 	working
-	postponed []request // to be sent with the next one
+	postponed []request // sent with the next statement
 }
 
-// How queries are asked: as a rule, and planned for their values.
+// Query modes: the usual one, and the one that plans for the values of the arguments.
 var (
 	queryModes   = []any{resultFormats}
 	plannedModes = []any{resultFormats, pgx.QueryExecModeCacheDescribe}
@@ -38,8 +38,8 @@ func (c plannedConn) Query(ctx context.Context, sql string, columns []Column, ar
 	return c.query(ctx, sql, columns, plannedModes, args, each)
 }
 
-// own writes a statement as PostgreSQL reads it. One that is written so already stays the same
-// string, as does one for a database of somebody else's.
+// own replaces the placeholders of a statement by PostgreSQL's. A statement that has these already,
+// or is for another program's database, stays the same string.
 func (d *postgresDB) own(sql string) string {
 	if d.options.foreign != nil {
 		return sql
@@ -91,7 +91,7 @@ func (c *postgresConn) query(ctx context.Context, sql string, columns []Column, 
 	backend.Asking(ctx, sql)
 	args := c.db.args(modes, values)
 	err := c.run(ctx, sql, columns, args, each)
-	for tries := 2; tries > 0 && c.replanned(err); tries-- { // it may be altered back meanwhile
+	for tries := 2; tries > 0 && c.replanned(err); tries-- { // the table may be altered back meanwhile
 		err = c.run(ctx, sql, columns, args, each)
 	}
 	return err
@@ -105,7 +105,7 @@ func (c *postgresConn) run(ctx context.Context, sql string, columns []Column, ar
 	defer rows.Close()
 	if err := c.read(rows, columns, each); err != nil {
 		if errors.Is(err, ErrEnough) {
-			c.spare(ctx)
+			c.abandon(ctx)
 		}
 		return err
 	}
@@ -138,16 +138,16 @@ func (c *postgresConn) read(rows pgx.Rows, columns []Column, each func([]mapping
 	return nil
 }
 
-// spare closes the connection, which is cheaper than receiving the rest of a result. A
-// connection in a transaction stays open and receives the rest.
-func (c *postgresConn) spare(ctx context.Context) {
+// abandon gives up the rest of a result: it closes the connection, which is cheaper than receiving
+// the rest. A connection in a transaction stays open and receives it.
+func (c *postgresConn) abandon(ctx context.Context) {
 	if c.conn.PgConn().TxStatus() == 'I' {
 		_ = c.conn.Close(ctx)
 	}
 }
 
 func (c *postgresConn) fail(err error) error {
-	return c.note(c.db.options.told(err))
+	return c.note(c.db.options.translate(err))
 }
 
 // postgresArgs turns values into arguments for pgx, after the query modes in mode.

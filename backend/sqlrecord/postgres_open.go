@@ -93,7 +93,7 @@ func Jobs(db DB) DB {
 }
 
 // openPools makes the pools of a database that answers. Reserved and Jobs share a quarter
-// of the connections, at most four. A database of somebody else's has no jobs.
+// of the connections, at most four. Another program's database has no jobs.
 func openPools(ctx context.Context, dsn string, o Options, pooled bool) (*postgresDB, error) {
 	config, err := poolConfig(dsn, o)
 	if err != nil {
@@ -104,8 +104,8 @@ func openPools(ctx context.Context, dsn string, o Options, pooled bool) (*postgr
 	if o.foreign != nil {
 		least = 1
 	}
-	aside := min(max(least, config.MaxConns/4), 4)
-	config.MaxConns = max(1, config.MaxConns-aside)
+	reserved := min(max(least, config.MaxConns/4), 4)
+	config.MaxConns = max(1, config.MaxConns-reserved)
 	config.MinConns, config.MinIdleConns = min(config.MinConns, config.MaxConns), min(config.MinIdleConns, config.MaxConns)
 	d, err := newPostgres(ctx, config, o)
 	if err != nil {
@@ -117,9 +117,9 @@ func openPools(ctx context.Context, dsn string, o Options, pooled bool) (*postgr
 		return c
 	}
 	if o.foreign != nil {
-		d.reserved, err = newPostgres(ctx, part(aside), o)
-	} else if d.reserved, err = newPostgres(ctx, part(aside/2), o); err == nil {
-		d.jobs, err = newPostgres(ctx, part(aside-aside/2), o)
+		d.reserved, err = newPostgres(ctx, part(reserved), o)
+	} else if d.reserved, err = newPostgres(ctx, part(reserved/2), o); err == nil {
+		d.jobs, err = newPostgres(ctx, part(reserved-reserved/2), o)
 	}
 	if err == nil {
 		err = d.boundLocks(ctx, wait)

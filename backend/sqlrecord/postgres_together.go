@@ -10,8 +10,8 @@ import (
 )
 
 // A transaction that has many statements to run spends most of its time on the way to the
-// server and back. So statements of which only an error is awaited wait for the next one,
-// and all are sent in one round trip, in their order.
+// server and back. So statements whose only result is an error are postponed until the
+// next one, and all are sent in one round trip, in their order.
 
 // request is a statement that is sent with others.
 type request struct {
@@ -23,8 +23,8 @@ type request struct {
 	check   func(rows int64) error      // judges how many rows were changed; nil for any
 }
 
-// postpone runs a statement before the next one, or before the commit: that fails if it
-// does, or if check finds fault with how many rows it changed. A nil check finds none.
+// postpone runs a statement before the next one, or before the commit. These fail if it
+// fails, or if check, unless nil, rejects the number of rows that it changed.
 func (c *postgresConn) postpone(check func(rows int64) error, sql string, args ...mapping.Value) {
 	c.postponed = append(c.postponed, request{sql: sql, args: postgresArgs(nil, args), check: check})
 }
@@ -32,7 +32,7 @@ func (c *postgresConn) postpone(check func(rows int64) error, sql string, args .
 // flush runs what was postponed.
 func (c *postgresConn) flush(ctx context.Context) error { return c.together(ctx) }
 
-// together runs what was postponed, and then these.
+// together runs the postponed statements, and then more.
 func (c *postgresConn) together(ctx context.Context, more ...request) error {
 	if err := c.aborted(); err != nil {
 		return err

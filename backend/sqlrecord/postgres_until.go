@@ -9,10 +9,10 @@ import (
 	"frontdesk/mapping"
 )
 
-// A transaction of records says that it is under way by a shared advisory lock, which
-// everybody can see and which goes with it. The number of the lock is a moment that it
-// dates nothing before, in milliseconds: 44 bits of it, behind 20 that tell these locks
-// from others. pg_locks shows it in two halves.
+// A transaction that writes records holds a shared advisory lock, which everybody can see and
+// which ends with it. The number of the lock is a moment, in milliseconds, before which the
+// transaction dates nothing: 44 bits of it, after 20 bits that mark these locks. pg_locks
+// shows the number in two halves.
 const (
 	writerLocks   = "(424242::bigint << 44)"
 	presentMillis = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
@@ -20,8 +20,8 @@ const (
 		AND classid::bigint >> 12 = 424242 AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`
 )
 
-// A transaction takes its lock, and then looks at what Until has told: whoever told it
-// has seen the lock, or told it before this look. Both go by the database's clock.
+// A transaction takes its lock, and then reads the moment that Until has stored. So whoever stored
+// it has seen the lock, or stored it before this read. Both use the database's clock.
 const (
 	lockMoment = `SELECT began, pg_advisory_xact_lock_shared(` + writerLocks + ` + began)
 		FROM (SELECT greatest(` + presentMillis + `, at) AS began FROM ` + untilTable + ` OFFSET 0) own`
@@ -29,7 +29,7 @@ const (
 )
 
 func (d *postgresDB) writeDated(ctx context.Context, _ func() time.Time, f func(Conn, time.Time) error) error {
-	var began, told int64
+	var began, stored int64
 	begin := func(ctx context.Context, conn *pgx.Conn) error {
 		var together pgx.Batch // one round trip
 		together.Queue(beginWrite)
@@ -37,10 +37,10 @@ func (d *postgresDB) writeDated(ctx context.Context, _ func() time.Time, f func(
 			together.Queue(d.bound)
 		}
 		together.Queue(lockMoment).QueryRow(func(row pgx.Row) error { return row.Scan(&began, nil) })
-		together.Queue(lookAgain).QueryRow(func(row pgx.Row) error { return row.Scan(&told) })
+		together.Queue(lookAgain).QueryRow(func(row pgx.Row) error { return row.Scan(&stored) })
 		return conn.SendBatch(ctx, &together).Close()
 	}
-	return d.write(ctx, begin, func(c Conn) error { return f(c, time.UnixMilli(max(began, told))) })
+	return d.write(ctx, begin, func(c Conn) error { return f(c, time.UnixMilli(max(began, stored))) })
 }
 
 // untilKept is the age at which the time in untilTable is replaced, which is a write.
@@ -49,10 +49,10 @@ const untilKept = time.Second
 // untilTimeout bounds the wait to write that moment anew.
 const untilTimeout = time.Second
 
-// until tells the moment in the table, or where a transaction under way began before
-// it, of the first such. What is told must be on disk, and seen by every transaction
-// that takes its lock after the look at the locks: so it is set in a transaction of
-// its own, before. A standby does not know the locks of its primary.
+// until returns the moment in the table, or an earlier one at which the oldest transaction under
+// way began. The moment must be on disk, and visible to every transaction that takes its lock
+// after the locks were read: so it is stored first, in a transaction of its own. A standby does
+// not know the locks of its primary.
 func (d *postgresDB) until(ctx context.Context, _ func() time.Time) (ms int64, err error) {
 	const text = `SELECT at, ` + presentMillis + `, coalesce(` + oldestWriter + `, at)
 		FROM ` + untilTable + ` WHERE NOT pg_is_in_recovery()`
@@ -68,7 +68,7 @@ func (d *postgresDB) until(ctx context.Context, _ func() time.Time) (ms int64, e
 		if err := look(); err != nil || present-at < untilKept.Milliseconds() {
 			return err
 		}
-		// Where nothing can be written, what was told last still holds.
+		// If nothing can be written, the moment that is stored still holds.
 		bounded, cancel := context.WithTimeout(ctx, untilTimeout)
 		defer cancel()
 		_, err := c.Exec(bounded, "UPDATE "+untilTable+" SET at = $1 WHERE at < $1", mapping.IntValue(present))

@@ -18,7 +18,7 @@ import (
 )
 
 // resultFormats are the types that are read in PostgreSQL's binary form. All others come as
-// texts, which need not be known here.
+// texts.
 var resultFormats = pgx.QueryResultFormatsByOID{
 	pgtype.BoolOID: pgx.BinaryFormatCode, pgtype.ByteaOID: pgx.BinaryFormatCode, pgtype.DateOID: pgx.BinaryFormatCode,
 	pgtype.Float4OID: pgx.BinaryFormatCode, pgtype.Float8OID: pgx.BinaryFormatCode, pgtype.Int2OID: pgx.BinaryFormatCode,
@@ -125,8 +125,8 @@ func finite(f form, n, least, most, ms int64) stored {
 	}
 }
 
-// textStored takes a value that came as a text: of a type that is not asked for otherwise, or
-// through a pooler's protocol, which has texts only.
+// textStored takes a value that came as a text: of a type without a binary form here, or in the simple
+// protocol of a pooler, which has only texts.
 func textStored(oid uint32, raw []byte) stored {
 	switch oid {
 	case pgtype.BoolOID:

@@ -23,7 +23,7 @@ func (r *rowSpace) beginRow(columns int) (text []byte) {
 	return r.scratch[:0]
 }
 
-// set notes a value. That of a text is empty so far, and has been appended.
+// set notes a value. A text was appended to text; its value stays empty until endRow.
 func (r *rowSpace) set(i int, v mapping.Value, text []byte) {
 	if r.values[i] = v; v.Kind() == mapping.KindText {
 		r.ends = append(r.ends, len(text))

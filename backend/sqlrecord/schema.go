@@ -11,8 +11,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// epochTable counts, per resource and client, what makes bookmarks in a
-// list wrong: deleted records, and records put in with an id of their own.
+// epochTable counts, per resource and client, what invalidates bookmarks of a
+// list: deleted records, and records inserted with a given ID.
 const epochTable = "record_epoch"
 
 // schema writes the DDL of a model's tables, one version of the model at a time.
@@ -34,7 +34,7 @@ func (s schema) versions() []int {
 	return slices.Compact(all)
 }
 
-// statements returns what leads to a version from the one before, in one
+// statements returns the migration from the version before, in one
 // transaction.
 func (s schema) statements(version int) []string {
 	all := s.newTables(version, s.broughtBy(version))
@@ -63,8 +63,8 @@ func (s schema) broughtBy(version int) (all []*mapping.Resource) {
 	return all
 }
 
-// newTables returns what makes the tables of resources, and all that belongs to
-// them. The first are preceded by those that all of them share.
+// newTables returns the statements that make the tables of resources, and all that belongs to
+// them. Those of the first version also make the tables that all share.
 func (s schema) newTables(version int, resources []*mapping.Resource) []string {
 	var tables, keys, indexes, triggers []string
 	if len(resources) > 0 && version == s.versions()[0] {
@@ -115,7 +115,7 @@ func (s schema) fieldsOf(r *mapping.Resource, version int) []*mapping.Field {
 			fields = append(fields, f)
 		}
 	}
-	// Long values come last: what lies behind them in a row is slow to reach.
+	// Long values come last: columns after them in a row are slow to reach.
 	slices.SortStableFunc(fields, func(a, b *mapping.Field) int { return cmp.Compare(bulk(a), bulk(b)) })
 	return fields
 }
@@ -146,8 +146,8 @@ func (s schema) createTable(r *mapping.Resource, fields []*mapping.Field) string
 	return "CREATE TABLE " + s.d.Quote(r.Name) + " (\n  " + strings.Join(lines, ",\n  ") + "\n)" + s.d.TableOptions
 }
 
-// column defines a field's column. What is required is the business of the
-// rules: an administration may hold older records that lack it.
+// column defines a field's column. A required field may still be null: older records may
+// lack it, and the rules check new ones.
 func (s schema) column(f *mapping.Field) string {
 	return s.d.Quote(f.Name) + " " + s.d.columnType(f)
 }
@@ -162,8 +162,8 @@ func (s schema) references(f *mapping.Field, wanted bool) string {
 	return " REFERENCES " + s.d.Quote(f.Reference) + " (" + s.d.Quote("id") + ")"
 }
 
-// listIndexes are those of the lists that everyone asks for: all records, and
-// those changed since.
+// listIndexes are the indexes for the most common lists: all records, and
+// those modified since a time.
 func (s schema) listIndexes(r *mapping.Resource) []index {
 	return []index{
 		s.index(r, false, "list", s.withID(clientColumn), ""),
@@ -179,7 +179,7 @@ func (s schema) withID(columns ...string) string {
 	return s.d.quoteAll(columns)
 }
 
-// fieldIndexes are those that keep a field unique, and find records by it.
+// fieldIndexes are the indexes that keep a field unique, and find records by it.
 func (s schema) fieldIndexes(r *mapping.Resource, f *mapping.Field) []index {
 	var all []index
 	column := s.d.Quote(f.Name)
@@ -195,7 +195,7 @@ func (s schema) fieldIndexes(r *mapping.Resource, f *mapping.Field) []index {
 		all = append(all, s.index(r, false, f.Name, s.d.quoteAll([]string{f.Name, f.ReferenceBy}), ""))
 	case f.Reference != "" && !s.leadsUnique(r, f):
 		where := ""
-		if !f.Required { // an index of the few that refer costs the others nothing
+		if !f.Required { // records that do not refer need no entry in the index
 			where = column + " IS NOT NULL"
 		}
 		all = append(all, s.index(r, false, f.Name+"_ref", column, where))
@@ -223,7 +223,7 @@ func (s schema) literals(f *mapping.Field) string {
 	return strings.Join(all, ", ")
 }
 
-// index is one that is to be made. All but unique is as SQL has it.
+// index is an index to be made. All but unique is SQL.
 type index struct {
 	table, name, columns, where string
 	unique                      bool
@@ -233,7 +233,7 @@ func (s schema) index(r *mapping.Resource, unique bool, name, columns, where str
 	return index{table: s.d.Quote(r.Name), name: s.name(r.Name, name, "idx"), columns: columns, where: where, unique: unique}
 }
 
-// create makes the index; how is what stands before its name.
+// create returns the statement that makes the index; how is the SQL before its name.
 func (i index) create(how string) string {
 	text := "CREATE INDEX "
 	if i.unique {
@@ -269,7 +269,7 @@ func (s schema) deleteTrigger(r *mapping.Resource) string {
 		bumpEpoch("'"+r.Name+"'", "OLD."+s.d.Quote(clientColumn)) + "; END"
 }
 
-// bumpEpoch makes what is remembered of a list worthless.
+// bumpEpoch invalidates the bookmarks of a list.
 func bumpEpoch(resource, client string) string {
 	return "INSERT INTO " + epochTable + " (resource, " + clientColumn + ", epoch) VALUES (" + resource + ", " + client + ", 1)" +
 		" ON CONFLICT (resource, " + clientColumn + ") DO UPDATE SET epoch = " + epochTable + ".epoch + 1"

@@ -2,7 +2,7 @@ package sqlrecord
 
 import "strings"
 
-// Sort is what a column, or the result of an expression, is to comparisons.
+// Sort is the kind of values of a column or an expression, as far as comparisons go.
 type Sort string
 
 const (
@@ -59,8 +59,8 @@ func (s Sort) IsNumber() bool {
 	return s == Integers || s == Decimals || s == Singles || s == Floats
 }
 
-// OfResult is one of the sorts that are told apart in results: Decimals for all numbers, Texts,
-// Clocks for all times, and "".
+// OfResult reduces a sort to those that are distinguished in results: Decimals for all numbers,
+// Texts, Clocks for all times, and "".
 func (s Sort) OfResult() Sort {
 	switch s {
 	case Integers, Decimals, Singles, Floats:

@@ -58,13 +58,13 @@ func OpenSQLite(path string, o Options) (DB, error) {
 	return d, nil
 }
 
-// sqliteReaders are twice as many as can compute at once, since a client's calls of one
-// resource have half of them.
+// sqliteReaders are twice as many as can compute at once, because a client's calls at one
+// resource get only half of them.
 func sqliteReaders() int { return 2 * max(2, runtime.GOMAXPROCS(0)) }
 
-// createPrivate makes a new database file that only its owner can read, as
-// SQLite would not; the files beside it follow it. A file that is there is not
-// even opened: closing it would drop the locks this process has on it.
+// createPrivate makes a new database file that only its owner can read; SQLite itself
+// would not. Its -wal and -shm files get the same mode. An existing file is not even opened:
+// closing it would drop the locks that this process has on it.
 func createPrivate(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) {
@@ -76,8 +76,8 @@ func createPrivate(path string) error {
 	return file.Close()
 }
 
-// denied reports whether a file could not be opened for want of permission, which SQLite does not
-// say; nil if it was something else.
+// denied returns an error that names the missing permission, if that is why a file could not be
+// opened, because SQLite does not say so; nil if the cause is another.
 func denied(path string, err error) error {
 	if sqlite.ErrCode(err).ToPrimary() != sqlite.ResultCantOpen {
 		return nil
@@ -102,7 +102,7 @@ func (d *sqliteDB) Snapshot(ctx context.Context, f func(Conn) error) error {
 	return d.readers.Snapshot(ctx, f)
 }
 
-func (d *sqliteDB) beside(context.Context) (snapshotter, error) {
+func (d *sqliteDB) dedicated(context.Context) (snapshotter, error) {
 	return newReaderPool(d.readers.path, d.readers.flags, newWatcher(), 1, d.readers.statements), nil
 }
 

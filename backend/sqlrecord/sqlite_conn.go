@@ -19,14 +19,14 @@ type sqliteConn struct {
 	conn    *sqlite.Conn
 	stmts   statements
 	watcher *watcher
-	foreign bool // the file is somebody else's program's, which a URI names
+	foreign bool // the file belongs to another program; a URI names it
 
 	working
 
-	rowSpace // what each sees
+	rowSpace // of the row that each is called for
 
 	mu      sync.Mutex
-	over    context.Context // the one at work; nil when there is none
+	over    context.Context // of the call at work; nil if there is none
 	stop    chan struct{}   // closed to interrupt
 	stopped bool
 }
@@ -59,8 +59,8 @@ func openSQLiteConn(path string, flags sqlite.OpenFlags, w *watcher, statements 
 	return c, nil
 }
 
-// SQLite has no clock of its own: what a statement asks for is the program's, as the function programClock,
-// which a test may have; triggers, which other programs run as well, have the machine's.
+// Statements use the program's clock, which a test may replace, as the function programClock. Triggers use
+// the machine's clock, because other programs run them, too.
 const (
 	programClock = "program_clock"
 	sqliteClock  = "CAST(round(unixepoch('subsec') * 1000) AS INTEGER)"
@@ -73,8 +73,8 @@ func giveProgramClock(conn *sqlite.Conn) error {
 	}})
 }
 
-// executeAlone executes a statement, again while another process has the file: to turn to
-// WAL does not wait for it.
+// executeAlone executes a statement, again and again while another process locks the file: switching
+// to WAL does not wait for the lock.
 func executeAlone(conn *sqlite.Conn, text string) (err error) {
 	for tries := range 100 {
 		if tries > 0 {
@@ -87,8 +87,8 @@ func executeAlone(conn *sqlite.Conn, text string) (err error) {
 	return err
 }
 
-// begin has the watcher interrupt the connection when ctx ends. A context with a deadline
-// is not asked for its channel: a call's begins to run a timer then.
+// begin has the watcher interrupt the connection when ctx ends. It does not call Done of a context
+// with a deadline, because that would start a timer.
 func (c *sqliteConn) begin(ctx context.Context) {
 	if _, ends := ctx.Deadline(); !ends && ctx.Done() == nil {
 		return
@@ -112,7 +112,7 @@ func (c *sqliteConn) end() {
 	}
 }
 
-// interruptIfOver is the watcher's. It reports whether the connection is at work.
+// interruptIfOver is called by the watcher. It reports whether the connection is at work.
 func (c *sqliteConn) interruptIfOver() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -174,9 +174,9 @@ func (c *sqliteConn) Query(ctx context.Context, sql string, columns []Column, ar
 	return err
 }
 
-// rows steps through the result. Errors of each are no failed statements.
+// rows steps through the result. An error of each does not count as a failed statement.
 func (c *sqliteConn) rows(ctx context.Context, st *sqlite.Stmt, columns []Column, each func([]mapping.Value) error) error {
-	defer func() { _ = st.Reset() }() // it repeats what Step returned
+	defer func() { _ = st.Reset() }() // Reset repeats the error of Step
 	for {
 		more, err := st.Step()
 		if err != nil {
@@ -195,14 +195,14 @@ func (c *sqliteConn) rows(ctx context.Context, st *sqlite.Stmt, columns []Column
 	}
 }
 
-// fail puts an error of SQLite into the words of DB.
+// fail turns an error of SQLite into the errors that DB promises.
 func (c *sqliteConn) fail(ctx context.Context, err error) error {
 	if c.foreign && ctx.Err() == nil {
 		err = sqliteError{err}
 	}
 	switch code := sqlite.ErrCode(err); code {
 	case sqlite.ResultConstraintUnique, sqlite.ResultConstraintPrimaryKey, sqlite.ResultConstraintRowID, sqlite.ResultConstraintForeignKey:
-		if !c.foreign { // see Options.told
+		if !c.foreign { // see Options.translate
 			err = fmt.Errorf("%w: %w", backend.ErrStale, err)
 		}
 	case sqlite.ResultInterrupt:
@@ -210,7 +210,7 @@ func (c *sqliteConn) fail(ctx context.Context, err error) error {
 			err = fmt.Errorf("%w: %w", cause, err)
 		}
 	default:
-		if code.ToPrimary() == sqlite.ResultConstraint && !c.foreign { // of a value alone: check, not null, type
+		if code.ToPrimary() == sqlite.ResultConstraint && !c.foreign { // constraint on a single value: check, not null, type
 			err = fmt.Errorf("%w: %w", backend.ErrUnexpected, err)
 		}
 	}

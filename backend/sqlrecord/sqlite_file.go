@@ -9,8 +9,8 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// MovedError says that a database is open whose file is not where it was: what is written to it
-// would be found by nobody.
+// MovedError says that the file of an open database was moved or replaced: nobody would find what is
+// written to it.
 type MovedError struct{ Path string }
 
 func (e *MovedError) Error() string {
@@ -35,12 +35,12 @@ func (d *sqliteDB) there() error {
 // tablesOf counts the tables of a database, and those by which frontdesk knows it again.
 const tablesOf = `SELECT count(*), coalesce(sum(name LIKE 'frontdesk!_%!_version' ESCAPE '!'), 0) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'`
 
-// JudgeSQLite returns why a file is no database of frontdesk; nil if it is one, or can become one.
-// It writes and locks nothing, so that it may not see what was written last. SQLite itself has to
-// open the file: for another one to close it would drop the locks that this process has on it.
+// JudgeSQLite returns why a file is not a database of frontdesk; nil if it is, or can become one. It
+// writes and locks nothing, so it may not see the latest writes. It opens the file with SQLite: if
+// anything else opened and closed it, this process would lose its locks on it.
 func JudgeSQLite(path string) error {
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 || !info.Mode().IsRegular() {
-		return nil // to make it, or to open it, says what is wrong
+		return nil // making or opening it reports what is wrong
 	}
 	uri := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: "immutable=1"}
 	conn, err := sqlite.OpenConn(uri.String(), sqlite.OpenReadOnly, sqlite.OpenURI)

@@ -13,10 +13,10 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// migrated looks without writing anything, so that a start needs no room on its disk.
+// migrated writes nothing, so that a start needs no room on the disk.
 func (d *sqliteDB) migrated(ctx context.Context, m Migrations) (done bool, err error) {
 	if columns, err := columnNames(ctx, d, m.Table); err != nil || len(columns) == 0 {
-		return false, nil // migrating will say so better
+		return false, nil // migrating reports the error better
 	}
 	db, err := d.open(url.Values{"mode": {"ro"}, "_pragma": {busyTimeout}})
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"frontdesk/backend"
 )
 
-// readerPool is connections that read a SQLite file. They are opened as they are
-// needed, and safe for concurrent use.
+// readerPool holds connections that read a SQLite file, and opens them as they are
+// needed. It is safe for concurrent use.
 type readerPool struct {
 	path       string
 	flags      sqlite.OpenFlags
@@ -65,7 +65,7 @@ func (d *readerPool) checkOut(ctx context.Context) (*sqliteConn, error) {
 	}
 	select {
 	case <-d.free:
-	default: // only who waits asks for the context's channel
+	default: // Done, which may start a timer, is called only if there is a wait
 		select {
 		case <-d.free:
 		case <-d.closing:

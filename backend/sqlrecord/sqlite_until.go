@@ -7,9 +7,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// writeDated has the table's row in the transaction: writes follow one another, so
-// that what was given out last is a moment before which nothing follows, in this
-// process or another, and after a restart.
+// writeDated updates the row of untilTable in the transaction. Writes follow one another, so no
+// later one, in this or another process or after a restart, is dated before the moment in it.
 func (d *sqliteDB) writeDated(ctx context.Context, now func() time.Time, f func(Conn, time.Time) error) error {
 	return d.Write(ctx, func(c Conn) error {
 		ms, err := number(ctx, c, "UPDATE "+untilTable+" SET at = max(at, ?1) RETURNING at", mapping.IntValue(now().UnixMilli()))

@@ -9,7 +9,7 @@ import (
 )
 
 // bind sets all parameters of a statement. It reports whether any is so large
-// that it should be let go of after use.
+// that it should be released after use.
 func (c *sqliteConn) bind(st *sqlite.Stmt, args []mapping.Value) (large bool) {
 	for i, v := range args {
 		n := i + 1
@@ -35,7 +35,7 @@ func (c *sqliteConn) bind(st *sqlite.Stmt, args []mapping.Value) (large bool) {
 	return large
 }
 
-// scan reads the current row. Whether a value is null is asked only of those that read as 0 or nothing.
+// scan reads the current row. Only a value that reads as 0 or empty is tested for null.
 func (c *sqliteConn) scan(st *sqlite.Stmt, columns []Column) {
 	text := c.beginRow(len(columns))
 	for i := range columns {
@@ -78,8 +78,8 @@ func (c *sqliteConn) scan(st *sqlite.Stmt, columns []Column) {
 	c.endRow(text)
 }
 
-// appendColumn copies a column behind dst. It asks for the column's length only
-// where what room there is may have been too little.
+// appendColumn appends a column to dst. It asks for the column's length only
+// if dst may have had too little room.
 func appendColumn(dst []byte, st *sqlite.Stmt, i int) []byte {
 	start := len(dst)
 	if cap(dst)-start < 64 {

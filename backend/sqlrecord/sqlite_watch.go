@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// watchEvery is how late a statement may learn that its context has ended. A
-// shared look every so often costs a call nothing, where a watcher of its own
-// would cost more than reading a record.
+// watchEvery is how late a statement may be interrupted after its context has ended.
+// One watcher that polls for all costs a call nothing; a watcher of its own would cost
+// more than reading a record.
 const watchEvery = 20 * time.Millisecond
 
-// idleLooks is after how many looks at which no connection was at work the watcher sleeps: less
-// than a second, or what the program itself asks once a second would keep it awake.
+// idleLooks is after how many idle looks the watcher goes to sleep: in less than a second, or the
+// program's own statement once a second would keep it awake.
 const idleLooks = 5
 
 // watcher interrupts the statements of connections whose context has ended. It
@@ -94,7 +94,7 @@ func (w *watcher) watch() bool {
 			continue
 		}
 		w.asleep.Store(true)
-		if !w.look() { // whoever began before asleep was set, did not nudge
+		if !w.look() { // a connection that began before asleep was set did not nudge
 			return true
 		}
 		w.asleep.Store(false)

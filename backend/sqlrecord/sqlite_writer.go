@@ -17,16 +17,16 @@ const (
 	// the first of them waits for the others to run.
 	maxBatch = 64
 	// lockTry is how long one attempt waits for another process's lock before
-	// those whose context has ended are let go.
+	// writes whose context has ended are answered.
 	lockTry = 100 * time.Millisecond
 )
 
 // sqliteWriter runs writes one after the other on its own goroutine. Those that
 // queued up while the last commit was made durable share the next one: group
-// commit. It never waits for company.
+// commit. The writer never waits for more writes.
 type sqliteWriter struct {
 	conn     *sqliteConn
-	there    func() error // asked before each transaction, which costs next to nothing beside a commit
+	there    func() error // called before each transaction, which costs next to nothing compared with a commit
 	lockWait time.Duration
 	queue    chan *sqliteWrite
 	stopping chan struct{}
@@ -41,8 +41,8 @@ type sqliteWriter struct {
 type sqliteWrite struct {
 	ctx    context.Context
 	f      func(Conn) error
-	begun  atomic.Bool // by whoever comes first: the writer, or the caller giving up
-	run    bool        // the writer's: it was the writer
+	begun  atomic.Bool // set by the writer, or by the caller that gives up; the first wins
+	run    bool        // the writer was first; only the writer uses it
 	err    error
 	result chan error
 }
@@ -159,7 +159,7 @@ func (w *sqliteWriter) commit(batch []*sqliteWrite) {
 	}
 }
 
-// lock begins the transaction, and drops those who gave up meanwhile.
+// lock begins the transaction, and drops the writes that were given up meanwhile.
 func (w *sqliteWriter) lock(batch []*sqliteWrite) ([]*sqliteWrite, error) {
 	if err := w.there(); err != nil {
 		return waiting(batch), err
@@ -194,7 +194,7 @@ func (w *sqliteWriter) run(batch []*sqliteWrite) int {
 			one.run = one.begun.CompareAndSwap(false, true)
 		}
 		if !one.run {
-			continue // given up
+			continue // the caller gave up
 		}
 		if one.err = w.savepoint(one, len(batch) > 1); w.conn.conn.AutocommitEnabled() {
 			return i
@@ -203,20 +203,20 @@ func (w *sqliteWriter) run(batch []*sqliteWrite) int {
 	return -1
 }
 
-// savepoint runs one write so that it can be undone alone. When it is alone the
-// transaction itself is undone.
-func (w *sqliteWriter) savepoint(one *sqliteWrite, among bool) error {
+// savepoint runs one write so that it can be undone alone. If the write does not share
+// the transaction, the transaction itself is undone.
+func (w *sqliteWriter) savepoint(one *sqliteWrite, shared bool) error {
 	if one.ctx.Err() != nil {
 		return waitToWrite(one.ctx)
 	}
-	if among {
+	if shared {
 		if err := w.conn.exec("SAVEPOINT one"); err != nil {
 			w.conn.rollback()
 			return fmt.Errorf("savepoint: %w", err)
 		}
 	}
 	err := w.call(one)
-	if !among || w.conn.conn.AutocommitEnabled() {
+	if !shared || w.conn.conn.AutocommitEnabled() {
 		return err
 	}
 	if err != nil {

@@ -35,7 +35,7 @@ func New(db DB, model *mapping.Model, now func() time.Time) *Store {
 	return NewShared(db, model, now, func(r *mapping.Resource) bool { return r.SystemRecords })
 }
 
-// NewShared is New where it is told of which resources there are records of all clients.
+// NewShared is New with a function that reports which resources have records of all clients.
 func NewShared(db DB, model *mapping.Model, now func() time.Time, shared func(*mapping.Resource) bool) *Store {
 	s := &Store{db: db.(engine), tables: map[*mapping.Resource]*table{}, bookmarks: newBookmarks(), now: now}
 	for _, r := range model.Resources {
@@ -47,14 +47,14 @@ func NewShared(db DB, model *mapping.Model, now func() time.Time, shared func(*m
 	return s
 }
 
-// DB returns the database, for tables beside the records'.
+// DB returns the database, for tables other than the records'.
 func (s *Store) DB() DB { return s.db }
 
-// Conn returns the connection that the store is bound to; nil where it is not.
+// Conn returns the connection that the store is bound to; nil if it is not bound.
 func (s *Store) Conn() Conn { return s.conn }
 
 // On returns the store bound to a connection that Read, Snapshot or Write of the
-// database has given: all its calls run there. What it writes is dated by the clock.
+// database has given: all its calls run there. Its writes are dated by the clock.
 func (s *Store) On(c Conn) *Store {
 	bound := *s
 	bound.conn, bound.ahead = c, nil

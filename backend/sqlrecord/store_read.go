@@ -77,7 +77,7 @@ func (s *Store) elements(ctx context.Context, c Conn, t *table, q backend.Query)
 	}
 }
 
-// ErrEnough is the error of a function that wants no more rows.
+// ErrEnough is returned by a function that wants no more rows.
 var ErrEnough = errors.New("no more rows are wanted")
 
 // List returns a page of the records that q describes. NULL sorts below every

@@ -69,8 +69,8 @@ func (s *Store) insert(ctx context.Context, client auth.Client, rec mapping.Reco
 	return out, s.insertChildren(ctx, client, rec, &out)
 }
 
-// insertAt stores a record at an ID of the caller's choice, and sees to it that
-// no later one gets the same.
+// insertAt stores a record with an ID that the caller chose, and keeps that ID from
+// being issued later.
 func (s *Store) insertAt(ctx context.Context, t *table, client auth.Client, args []mapping.Value) error {
 	if _, err := s.conn.Insert(ctx, t.insertAt, args...); err != nil {
 		return err
@@ -78,8 +78,7 @@ func (s *Store) insertAt(ctx context.Context, t *table, client auth.Client, args
 	return s.advance(ctx, t.r, client, args[len(args)-1])
 }
 
-// advance keeps IDs up to last from being given out, where an insert has not done so, and bookmarks
-// from being used.
+// advance keeps IDs up to last from being issued, if inserts do not, and invalidates bookmarks.
 func (s *Store) advance(ctx context.Context, r *mapping.Resource, client auth.Client, last mapping.Value) error {
 	d := s.db.Dialect()
 	if d.advance != nil {
@@ -91,8 +90,8 @@ func (s *Store) advance(ctx context.Context, r *mapping.Resource, client auth.Cl
 	return err
 }
 
-// insertChildren stores the elements of array fields, which refer to the record
-// that out has become.
+// insertChildren stores the elements of array fields, which refer to the stored
+// record out.
 func (s *Store) insertChildren(ctx context.Context, client auth.Client, rec mapping.Record, out *mapping.Record) error {
 	for _, i := range slices.Sorted(maps.Keys(rec.Children)) {
 		f := &rec.Resource.Fields[i]
@@ -165,7 +164,7 @@ func (s *Store) Delete(ctx context.Context, client auth.Client, before mapping.R
 	})
 }
 
-// one turns a write that met no record into backend.ErrStale: the record
+// one turns a write that found no record into backend.ErrStale: the record
 // has been changed or deleted since it was read.
 func one(n int64) error {
 	if n == 0 {
@@ -174,8 +173,8 @@ func one(n int64) error {
 	return nil
 }
 
-// Touch marks a record as changed although none of its fields is: modified_at
-// and the version go up. It does nothing where there is no such record.
+// Touch marks a record as changed although no field is: modified_at and the
+// version go up. If there is no such record, Touch does nothing.
 func (s *Store) Touch(ctx context.Context, r *mapping.Resource, id int32) error {
 	return s.write(ctx, func(tx *Store) error {
 		tx.ahead.touched(r, id)
@@ -187,8 +186,8 @@ func (s *Store) Touch(ctx context.Context, r *mapping.Resource, id int32) error 
 	})
 }
 
-// touchParents marks those records as changed whose array fields the given
-// versions of a record are elements of: they are part of what it answers.
+// touchParents marks the records as changed of which the given versions of a record
+// are array elements, because their answers include the element.
 func (s *Store) touchParents(ctx context.Context, versions ...mapping.Record) error {
 	for _, p := range s.tables[versions[0].Resource].parents {
 		touched := int32(0)

@@ -18,57 +18,57 @@ const (
 	versionColumn = "row_version"
 )
 
-// Table says how the records of a resource are read: those of our own tables, whose columns are
-// the fields, and those of a vendor's, whose fields may be expressions.
+// Table says how the records of a resource are read: from our own tables, whose columns are
+// the fields, or from a vendor's, whose fields may be expressions.
 type Table struct {
 	Resource *mapping.Resource
-	From     string  // what stands behind FROM
+	From     string  // the SQL after FROM
 	Fields   []Field // by field position
-	Key      []Field // what identifies a record; lists are in its order where no other is asked for
-	Beside   []Field // what is read with every record besides its fields
+	Key      []Field // what identifies a record; the default order of lists
+	Extra    []Field // what is read with every record besides its fields
 	// Scope appends the condition for the records that are seen.
 	Scope func(w *Writer, q backend.Query)
 
 	kept *keptTexts // see Keep
 }
 
-// Field says how a value is read, compared and sorted. Without the functions that is said by
-// Read alone.
+// Field says how a value is read, compared and sorted. Without the functions Read is used for
+// all of that.
 type Field struct {
-	Read Expr // what clients see; nil where it is not in the table
+	Read Expr // what clients see; nil if the table does not have it
 	As   Column
-	// Null tells that Read may be null.
+	// Null says that Read may be null.
 	Null bool
-	// Unknown tells that Read may be UnknownOf a text.
+	// Unknown says that Read may be UnknownOf a text.
 	Unknown bool
-	// Fold stands around what is compared, both the field and the value.
+	// Fold is SQL around both sides of a comparison, the field and the value.
 	Fold [2]string
 	// Operand appends the value that Read is compared with; nil for the value itself.
 	Operand func(w *Writer, v mapping.Value)
-	// Nulls appends the condition that a row has no value, Equals that it has this one, and Ranges
-	// that it is on one side of it; nil for a comparison with Read.
+	// Nulls appends the condition that the field is null, Equals that it has a value, and Ranges
+	// that it is above or below one; nil for a comparison with Read.
 	Nulls  func(w *Writer)
 	Equals func(w *Writer, v mapping.Value)
 	Ranges func(w *Writer, op mapping.Operator, v mapping.Value)
-	// Filter appends the condition of a filter; nil for what the other functions say.
+	// Filter appends the condition of a filter; nil for those of the other functions.
 	Filter func(w *Writer, f backend.Filter)
-	// Order is what is sorted by; nil for Read.
+	// Order is what ORDER BY sorts by; nil for Read.
 	Order []Expr
 }
 
-// table is what is known beforehand of one of our own tables: its columns, and the texts of the
-// statements that are the same every time.
+// table is what is computed in advance for one of our own tables: its columns, and the texts of
+// the statements that never change.
 type table struct {
 	Table
 	r        *mapping.Resource
-	shared   bool     // there are records of all clients
+	shared   bool     // the table has records of all clients
 	name     string   // quoted
 	columns  []string // quoted, by field position; "" for arrays
 	defaults []mapping.Value
 	stored   []int // positions of the fields that have a column, but id
 	parents  []parent
 
-	one, list selection // what is answered by itself
+	one, list selection // the fields that Get and List answer by default
 	ofClient  string    // condition: the client's own; its parameter is ?1 or $1
 	visible   string    // the same with system records
 	get       string    // client, id
@@ -77,7 +77,7 @@ type table struct {
 	insertAt  string    // client, stored…, id
 	remove    string    // client, id, version
 	touch     string    // moment, id
-	pageOne   string    // client, limit: a list without any wish
+	pageOne   string    // client, limit: a list without parameters
 	children  map[int]childTable
 	narrow    map[int]bool // fields that an index begins with
 	bookmarks bookmarkTexts
@@ -93,14 +93,14 @@ type parent struct {
 type childTable struct {
 	table *table
 	head  string // SELECT … WHERE key
-	tail  string // what comes behind the ids of the records
+	tail  string // the SQL after the ids of the records
 }
 
 // selection is a choice of fields, read as one row.
 type selection struct {
-	fields  []int // by column; what is read beside them follows
+	fields  []int // by column; Table.Extra follows
 	columns []Column
-	head    string // SELECT … FROM table; "" where parameters stand in it
+	head    string // SELECT … FROM table; "" if it has parameters
 }
 
 func newTable(d *Dialect, r *mapping.Resource, shared bool) *table {
@@ -128,7 +128,7 @@ func newTable(d *Dialect, r *mapping.Resource, shared bool) *table {
 	}
 	client := d.Quote(clientColumn)
 	t.Table = Table{Resource: r, From: t.name, Fields: t.Fields, Key: t.Fields[r.ID : r.ID+1], Scope: t.scope,
-		Beside: []Field{{Read: Plain(d.Quote(versionColumn)), As: Column{Type: mapping.Int4}}, {Read: Plain(client), As: Column{Type: mapping.Int4}}}}
+		Extra: []Field{{Read: Plain(d.Quote(versionColumn)), As: Column{Type: mapping.Int4}}, {Read: Plain(client), As: Column{Type: mapping.Int4}}}}
 	t.ofClient = client + " = " + d.Placeholder(1)
 	t.visible = t.ofClient
 	if shared {
@@ -139,7 +139,7 @@ func newTable(d *Dialect, r *mapping.Resource, shared bool) *table {
 	return t
 }
 
-// parentsBy returns the resource that a field refers to where records of r are
+// parentsBy returns the resource that a field refers to, if records of r are
 // elements of one of its array fields.
 func parentsBy(f *mapping.Field, r *mapping.Resource) []parent {
 	target := f.Target()
@@ -191,7 +191,7 @@ func (t *table) insertText(d *Dialect, withID bool) string {
 	return "INSERT INTO " + t.name + " (" + strings.Join(names, ", ") + ") VALUES (" + d.Placeholder(1) + ", 1, " + d.placeholders(2, len(fields)+1) + ")" + d.ReturnID
 }
 
-// link adds how the elements of array fields are read, once all tables are
+// link prepares reading the elements of array fields, once all tables are
 // known.
 func (t *table) link(d *Dialect, tables map[*mapping.Resource]*table) {
 	for i := range t.r.Fields {
@@ -210,8 +210,8 @@ func (t *table) link(d *Dialect, tables map[*mapping.Resource]*table) {
 	}
 }
 
-// choose makes the selection of these fields. The primary ID is always one of them, where it is
-// in the table; arrays never are.
+// choose makes the selection of these fields. It always includes the primary ID, if the table has
+// it, and never arrays.
 func (t *Table) choose(d *Dialect, fields []int) selection {
 	var s selection
 	hasID := false
@@ -245,8 +245,8 @@ func (t *Table) selected(fields []int) iter.Seq[*Field] {
 				return
 			}
 		}
-		for i := range t.Beside {
-			if !yield(&t.Beside[i]) {
+		for i := range t.Extra {
+			if !yield(&t.Extra[i]) {
 				return
 			}
 		}
@@ -261,7 +261,7 @@ func (t *Table) selectInto(w *Writer, s *selection) {
 	}
 	between, n := "SELECT ", 0
 	for f := range t.selected(s.fields) {
-		if w.Add(between).Expr(f.Read); f.isComputed() { // PostgreSQL would call it as a column in it, and then sort by it
+		if w.Add(between).Expr(f.Read); f.isComputed() { // PostgreSQL would name it after a column in it, and then sort by it
 			w.Add(" AS ", w.d.Quote("_"+strconv.Itoa(n)))
 		}
 		between, n = ", ", n+1
@@ -269,7 +269,7 @@ func (t *Table) selectInto(w *Writer, s *selection) {
 	w.Add(" FROM ", t.From)
 }
 
-// isComputed reports whether a field is no column.
+// isComputed reports whether a field is an expression and not a column.
 func (f *Field) isComputed() bool {
 	return f.As.Foreign && !strings.ContainsAny(f.Read[0].SQL[:1], "\"`")
 }
@@ -287,7 +287,7 @@ func (s *selection) fill(rec mapping.Record, row []mapping.Value) mapping.Record
 	return rec
 }
 
-// ownerOf is whose a record is, by its clientColumn.
+// ownerOf is the owner of a record, by its clientColumn.
 func ownerOf(client int64) int64 {
 	if client == 0 {
 		return mapping.OfAll
@@ -298,7 +298,7 @@ func ownerOf(client int64) int64 {
 // slab gives the records of one list their values from common pieces of memory.
 type slab struct {
 	r     *mapping.Resource
-	piece int // records that share one
+	piece int // how many records share a piece
 	free  []mapping.Value
 }
 
@@ -306,7 +306,7 @@ func newSlab(r *mapping.Resource, limit int) slab {
 	const most = 17 // in a piece
 	records := most
 	if limit > 0 {
-		records = limit + 1 // whether there are more is seen by one more
+		records = limit + 1 // one more shows whether there is another page
 	}
 	pieces := (records + most - 1) / most
 	return slab{r: r, piece: (records + pieces - 1) / pieces}

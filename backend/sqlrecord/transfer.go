@@ -41,7 +41,7 @@ func (s *Store) EachID(ctx context.Context, r *mapping.Resource, client int64, e
 }
 
 // LastID returns the highest ID that a record of the resource ever had, of
-// whatever client; 0 where there was none.
+// whatever client; 0 if there was none.
 func (s *Store) LastID(ctx context.Context, r *mapping.Resource) (last int32, err error) {
 	err = s.read(ctx, func(c Conn) error {
 		n, err := number(ctx, c, s.db.Dialect().lastID(r.Name))
@@ -51,8 +51,8 @@ func (s *Store) LastID(ctx context.Context, r *mapping.Resource) (last int32, er
 	return last, err
 }
 
-// ReserveIDs keeps IDs up to last from being given out, and the bookmarks of the
-// client's list from being used: records are put between them.
+// ReserveIDs keeps IDs up to last from being issued, and invalidates the bookmarks of the
+// client's list, because records are inserted between them.
 func (s *Store) ReserveIDs(ctx context.Context, client auth.Client, r *mapping.Resource, last int32) error {
 	upTo := mapping.IntValue(int64(last))
 	return s.write(ctx, func(tx *Store) error {
@@ -80,7 +80,7 @@ func (s *Store) Put(ctx context.Context, client auth.Client, records []mapping.R
 	return s.put(ctx, client, records, "")
 }
 
-// put inserts records, with what stands at the end of the statement.
+// put inserts records; end is the end of the statement.
 func (s *Store) put(ctx context.Context, client auth.Client, records []mapping.Record, end string) error {
 	t := s.tables[records[0].Resource]
 	most := min(putRows, putArgs/(len(t.stored)+3))

@@ -26,8 +26,8 @@ func (c *postgresConn) tryLock(ctx context.Context, name string) (bool, error) {
 	return len(row) == 1 && row[0].Int() == 1, err
 }
 
-// mysqlLock names a lock. MySQL has locks of the server, with names of at most 64 letters, that a
-// session keeps.
+// mysqlLock names a lock. MySQL's locks belong to the server and the session, and their names have at
+// most 64 letters.
 const mysqlLock = "CONCAT('frontdesk:', LEFT(SHA2(CONCAT_WS(' ', DATABASE(), ?), 256), 32))"
 
 func (c *mysqlConn) tryLock(ctx context.Context, name string) (bool, error) {

@@ -14,12 +14,12 @@ type ResultColumn struct {
 	// Type is the engine's name of it, in small letters and without its size: "numeric", "bigint
 	// unsigned", "timestamp with time zone"; "" of SQLite.
 	Type string
-	// Precision and Scale are those of a decimal; 0 where nothing is said of them.
+	// Precision and Scale of a decimal; 0 if they are not known.
 	Precision, Scale int
 }
 
-// TypesOf returns the columns of the result of a SELECT, which is not run for rows. Each is to
-// have a name of its own.
+// TypesOf returns the columns of the result of a SELECT, without fetching rows. Each needs a name
+// of its own.
 func TypesOf(ctx context.Context, c Conn, sql string) ([]ResultColumn, error) {
 	all, err := c.(interface {
 		typesOf(ctx context.Context, sql string) ([]ResultColumn, error)
@@ -38,7 +38,7 @@ func (c *postgresConn) typesOf(ctx context.Context, sql string) ([]ResultColumn,
 	all, oids := make([]ResultColumn, len(described.Fields)), make([]string, len(described.Fields))
 	for i, f := range described.Fields {
 		all[i].Name, oids[i] = f.Name, strconv.FormatUint(uint64(f.DataTypeOID), 10)
-		if size := f.TypeModifier - 4; size >= 0 { // of another type, it is not read below
+		if size := f.TypeModifier - 4; size >= 0 { // used below for decimals only
 			all[i].Precision, all[i].Scale = int(size>>16), int(size&0x7ff)
 		}
 	}
@@ -66,26 +66,26 @@ func (c *mysqlConn) typesOf(ctx context.Context, sql string) ([]ResultColumn, er
 	if err != nil {
 		return nil, c.fail(err)
 	}
-	told := rows.(interface {
+	typed := rows.(interface {
 		driver.RowsColumnTypeDatabaseTypeName
 		driver.RowsColumnTypePrecisionScale
 	})
 	names := rows.Columns()
 	all := make([]ResultColumn, len(names))
 	for i, name := range names {
-		kind := strings.ToLower(told.ColumnTypeDatabaseTypeName(i))
+		kind := strings.ToLower(typed.ColumnTypeDatabaseTypeName(i))
 		if bare, ok := strings.CutPrefix(kind, "unsigned "); ok {
 			kind = bare + " unsigned"
 		}
 		all[i] = ResultColumn{Name: name, Type: kind}
-		if precision, scale, ok := told.ColumnTypePrecisionScale(i); ok && kind == "decimal" {
+		if precision, scale, ok := typed.ColumnTypePrecisionScale(i); ok && kind == "decimal" {
 			all[i].Precision, all[i].Scale = int(precision), int(scale)
 		}
 	}
 	return all, rows.Close()
 }
 
-// typesOf tells names alone: a column of SQLite holds anything, whatever is declared.
+// typesOf returns only names: a column of SQLite can hold anything, whatever its declared type.
 func (c *sqliteConn) typesOf(ctx context.Context, text string) (all []ResultColumn, err error) {
 	st, err := c.stmts.get(c.conn, "SELECT * FROM ("+text+") LIMIT 0")
 	if err != nil {

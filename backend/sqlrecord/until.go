@@ -7,8 +7,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// untilTable has one row: a moment that no transaction which begins later is dated before,
-// whatever the clocks say by then.
+// untilTable has one row: a moment. No transaction that begins later is dated before it, whatever
+// its clock says.
 const untilTable = "record_until"
 
 func (s schema) untilTables() []string {
@@ -40,7 +40,7 @@ func (s *Store) DatedBy(now func() time.Time) *Store {
 }
 
 // Until returns a time: every change that a later list does not show is dated then or after.
-// It is absent if the database cannot tell now.
+// The time is absent if it is not known now.
 func (s *Store) Until(ctx context.Context) (mapping.Value, error) {
 	ms, err := s.db.until(ctx, s.now)
 	if err != nil || ms == 0 {

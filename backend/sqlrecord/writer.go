@@ -13,11 +13,11 @@ type Writer struct {
 	b      strings.Builder
 	args   []mapping.Value
 	params Params // nil where there are no expressions with parameters
-	// mute leaves the text out: it is known, and only the arguments are gathered.
+	// mute leaves the text out, because it is known: only the arguments are gathered.
 	mute bool
 }
 
-// Params append what stands for a parameter of an expression.
+// Params appends the SQL for a parameter of an expression.
 type Params func(w *Writer, name string)
 
 // NewWriter begins a statement.
@@ -59,7 +59,7 @@ func (w *Writer) Expr(e Expr) *Writer {
 // Statement returns the text and its arguments.
 func (w *Writer) Statement() (text string, args []mapping.Value) { return w.b.String(), w.args }
 
-// Expr is an expression, cut behind each of its parameters.
+// Expr is an expression, cut after each of its parameters.
 type Expr []Part
 
 // Part is SQL, and the name of the parameter that follows it; "" for none.

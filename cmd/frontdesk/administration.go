@@ -62,7 +62,7 @@ func (a administration) open(p desk.Program) (*opened, error) {
 	}
 	err = desk.WithReserve(file, func() (err error) {
 		o.Store, err = reference.Open(p.Ctx, reference.Options{
-			DSN: string(c.Backend.DSN), Model: model, Hasher: auth.NewHasher(), Now: time.Now, Readers: 1, Log: zap.NewNop(), Spare: desk.ReleaseReserve(file),
+			DSN: string(c.Backend.DSN), Model: model, Hasher: auth.NewHasher(), Now: time.Now, Readers: 1, Log: zap.NewNop(), FreeReserve: desk.ReleaseReserve(file),
 		})
 		return err
 	})

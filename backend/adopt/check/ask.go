@@ -21,7 +21,7 @@ import (
 const (
 	askTimeout = 30 * time.Second // of one question
 	patience   = time.Minute      // with the questions about one resource
-	askedPage  = 100              // records of a list that is asked for
+	pageSize   = 100              // records of a list that is asked for
 	mostPages  = 10               // that a record is looked for in
 	mostTries  = 3                // values of a field that are asked for
 )
@@ -85,8 +85,8 @@ func (a *asker) supports(r *mapping.Resource, op mapping.Scope) bool {
 	return a.client.Offer().Has(r, op)
 }
 
-// asked is a resource, with records of one client that its list has.
-type asked struct {
+// subject is the resource that is being checked, with records of one client from its list.
+type subject struct {
 	*asker
 	*mapping.Resource
 	path    string
@@ -97,10 +97,10 @@ type asked struct {
 }
 
 func (a *asker) resource(ctx context.Context, r *mapping.Resource, path string) {
-	x := &asked{asker: a, Resource: r, path: path, until: time.Now().Add(patience)}
+	x := &subject{asker: a, Resource: r, path: path, until: time.Now().Add(patience)}
 	x.show("map check: what clients ask of %s", r.Name)
 	if err := x.begin(ctx); err != nil {
-		x.add(Error, "ask.list", path, "its list cannot be read: "+x.told(err), "mend it as the message says")
+		x.add(Error, "ask.list", path, "its list cannot be read: "+x.refusal(err), "mend it as the message says")
 		return
 	}
 	if len(x.records) == 0 {
@@ -126,7 +126,7 @@ func (a *asker) resource(ctx context.Context, r *mapping.Resource, path string) 
 }
 
 // isLate tells that there was no more time for questions.
-func (x *asked) isLate() bool { return time.Now().After(x.until) }
+func (x *subject) isLate() bool { return time.Now().After(x.until) }
 
 // mostParents is with how many records a list is tried that requires one.
 const mostParents = 10
@@ -169,17 +169,17 @@ func referredTo(f *mapping.Field) string {
 }
 
 // list asks for a page of the client's list.
-func (x *asked) list(ctx context.Context, q backend.Query, more ...backend.Filter) (backend.Page, error) {
+func (x *subject) list(ctx context.Context, q backend.Query, more ...backend.Filter) (backend.Page, error) {
 	if q.Client.ID == 0 {
 		q.Client = x.of
 	}
 	q.Filters = append(slices.Clone(x.base), more...)
-	q.Limit = cmp.Or(q.Limit, askedPage)
+	q.Limit = cmp.Or(q.Limit, pageSize)
 	return x.client.List(ctx, x.Resource, q)
 }
 
 // begin reads the records that the questions are about: those of the first client that has some.
-func (x *asked) begin(ctx context.Context) error {
+func (x *subject) begin(ctx context.Context) error {
 	for _, x.of = range x.clients {
 		for _, x.base = range x.required(x.Resource, x.ids[x.of.ID]) {
 			for {
@@ -201,29 +201,29 @@ func (x *asked) begin(ctx context.Context) error {
 }
 
 // ofField is where the sheet says something of a field.
-func (x *asked) ofField(f *mapping.Field) string { return ofField(x.Name, f.Name) }
+func (x *subject) ofField(f *mapping.Field) string { return ofField(x.Name, f.Name) }
 
 // ofField is where the sheet says something of a field.
 func ofField(resource, field string) string {
 	return strictyaml.Child("resources", resource, "fields", field)
 }
 
-// told words what a client would be refused with, without a value.
-func (x *asked) told(err error) string {
+// refusal is what a client would be refused with, without values.
+func (x *subject) refusal(err error) string {
 	violations, ok := mapping.AsViolations(err)
 	if !ok {
 		return hidden(err)
 	}
 	reasons := map[string]bool{}
 	for _, v := range violations {
-		said := string(v.Reason)
+		reason := string(v.Reason)
 		if len(v.Args) > 0 && x.Field(v.Args[0]) != nil {
-			said += " of " + v.Args[0]
+			reason += " of " + v.Args[0]
 		}
 		if cause := errors.Unwrap(v); cause != nil {
-			said += ": " + hidden(cause)
+			reason += ": " + hidden(cause)
 		}
-		reasons[said] = true
+		reasons[reason] = true
 	}
 	return strings.Join(slices.Sorted(maps.Keys(reasons)), "; ")
 }

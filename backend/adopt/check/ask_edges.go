@@ -33,7 +33,7 @@ func isKept(f *mapping.Field, sent, got mapping.Value) bool {
 const hours = 4
 
 // edgesOf are the values that are tried of a field of a record: what clients may send.
-func (x *asked) edgesOf(f *mapping.Field, of mapping.Record) (all []edge) {
+func (x *subject) edgesOf(f *mapping.Field, of mapping.Record) (all []edge) {
 	if !x.sends(f) || f.Immutable || f.Type == mapping.Bytea || x.commits() && f.IsState() {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (x *asked) edgesOf(f *mapping.Field, of mapping.Record) (all []edge) {
 }
 
 // otherValue is one that a field may be changed to: of another record, or made up.
-func (x *asked) otherValue(f *mapping.Field, now mapping.Value) mapping.Value {
+func (x *subject) otherValue(f *mapping.Field, now mapping.Value) mapping.Value {
 	for _, rec := range x.records {
 		if v := rec.Values[f.Index]; v.IsSet() && !v.IsEmpty() && !sameText(v, now) {
 			return v
@@ -80,7 +80,7 @@ func codesOf(f *mapping.Field) (all []edge) {
 	return all
 }
 
-func (x *asked) anyEdges(f *mapping.Field) (all []edge) {
+func (x *subject) anyEdges(f *mapping.Field) (all []edge) {
 	add := func(s Severity, kind string, v mapping.Value) {
 		all = append(all, edge{kind: kind, severity: s, value: v})
 	}

@@ -17,7 +17,7 @@ const listCure = "mend the conversion of the field, or what the database has"
 // lists asks for lists as clients do: filtered by a value that was read, of which the record must be
 // among what is found, and in each order, in which none may lack. That each row is found by the value
 // that it shows is proved by the database.
-func (x *asked) lists(ctx context.Context) {
+func (x *subject) lists(ctx context.Context) {
 	for i, f := range mapping.Each(x.Fields) {
 		if x.isLate() || ctx.Err() != nil {
 			return
@@ -39,10 +39,10 @@ func (x *asked) lists(ctx context.Context) {
 			continue
 		}
 		page, err := x.list(ctx, backend.Query{Sort: []backend.Order{{Field: f}}})
-		switch want := min(len(x.records), askedPage); {
+		switch want := min(len(x.records), pageSize); {
 		case ctx.Err() != nil:
 		case err != nil:
-			x.add(Error, "ask.sort", x.ofField(f), fmt.Sprintf("a list sorted by %s fails: %s", f.Name, x.told(err)), listCure)
+			x.add(Error, "ask.sort", x.ofField(f), fmt.Sprintf("a list sorted by %s fails: %s", f.Name, x.refusal(err)), listCure)
 		case len(page.Records) < want:
 			x.add(Error, "ask.sort", x.ofField(f), fmt.Sprintf("sorted by %s the list has %d records, and %d without", f.Name, len(page.Records), want), listCure)
 		}
@@ -50,7 +50,7 @@ func (x *asked) lists(ctx context.Context) {
 }
 
 // one is a record with a value that can be filtered by; the value is absent where there is none.
-func (x *asked) one(f *mapping.Field) (rec mapping.Record, v mapping.Value) {
+func (x *subject) one(f *mapping.Field) (rec mapping.Record, v mapping.Value) {
 	for _, rec := range x.records {
 		if v := rec.Values[f.Index]; v.IsSet() && !v.IsEmpty() && (!f.IsText() || len(v.Text()) <= mapping.MaxSearched) {
 			return rec, v
@@ -60,14 +60,14 @@ func (x *asked) one(f *mapping.Field) (rec mapping.Record, v mapping.Value) {
 }
 
 // mustFind tells where a list fails, or does not have a record. It may be too long to tell.
-func (x *asked) mustFind(ctx context.Context, rule string, f *mapping.Field, what string, rec mapping.Record, q backend.Query, more ...backend.Filter) {
+func (x *subject) mustFind(ctx context.Context, rule string, f *mapping.Field, what string, rec mapping.Record, q backend.Query, more ...backend.Filter) {
 	for range mostPages {
 		page, err := x.list(ctx, q, more...)
 		switch {
 		case ctx.Err() != nil || slices.ContainsFunc(page.Records, func(had mapping.Record) bool { return had.ID() == rec.ID() }):
 			return
 		case err != nil:
-			x.add(Error, rule, x.ofField(f), what+" fails: "+x.told(err), listCure)
+			x.add(Error, rule, x.ofField(f), what+" fails: "+x.refusal(err), listCure)
 			return
 		case !page.More:
 			x.add(Error, rule, x.ofField(f), what+" does not find its record", listCure)
@@ -78,7 +78,7 @@ func (x *asked) mustFind(ctx context.Context, rule string, f *mapping.Field, wha
 }
 
 // noted asks whether what the system itself notes of changes (by: table) leads to records.
-func (x *asked) noted(ctx context.Context) {
+func (x *subject) noted(ctx context.Context) {
 	how, at := x.Sheet.Changes(x.Resource), strictyaml.Child(x.path, "changes")
 	if x.journal == nil || !how.IsReported() {
 		return

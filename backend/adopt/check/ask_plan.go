@@ -17,7 +17,7 @@ const manyRecords = 1000
 
 // plans asks the planner how records are read, where a client has many: one by its ID, what was
 // changed since a time, lists with each filter, and in each order.
-func (x *asked) plans(ctx context.Context) {
+func (x *subject) plans(ctx context.Context) {
 	all, err := x.list(ctx, backend.Query{Limit: 1, Total: true})
 	if err != nil || all.Total < manyRecords {
 		return
@@ -62,7 +62,7 @@ func (x *asked) plans(ctx context.Context) {
 }
 
 // readsAll reports whether a filter narrows nothing, by none of the values that are tried.
-func (x *asked) readsAll(ctx context.Context, f *mapping.Field, plain *plan) bool {
+func (x *subject) readsAll(ctx context.Context, f *mapping.Field, plain *plan) bool {
 	var tried []mapping.Value
 	for _, rec := range x.records {
 		v := rec.Values[f.Index]
@@ -94,8 +94,8 @@ func (p *plan) narrower(than *plan) bool {
 
 // plan asks the planner how a page of the client's list would be read, by the very statement that
 // reads it.
-func (x *asked) plan(ctx context.Context, q backend.Query, more ...backend.Filter) (*plan, error) {
-	q.Client, q.Limit, q.Filters = x.of, askedPage, append(slices.Clone(x.base), more...)
+func (x *subject) plan(ctx context.Context, q backend.Query, more ...backend.Filter) (*plan, error) {
+	q.Client, q.Limit, q.Filters = x.of, pageSize, append(slices.Clone(x.base), more...)
 	return planOf(ctx, x.database, x.Resource, q)
 }
 
@@ -108,11 +108,11 @@ func planOf(ctx context.Context, s Database, r *mapping.Resource, q backend.Quer
 	if t.Dialect.PlanInSteps {
 		columns = 4
 	}
-	asked, after, err := s.Asked(ctx, t, q)
+	translated, after, err := s.Translated(ctx, t, q)
 	if err != nil {
 		return nil, err
 	}
-	text, args := t.Rows.Many(t.Dialect, s.Params(t, q.Client), asked, after).Statement()
+	text, args := t.Rows.Many(t.Dialect, s.Params(t, q.Client), translated, after).Statement()
 	out := &plan{}
 	err = s.DB().Read(ctx, func(c sqlrecord.Conn) error {
 		return c.Query(ctx, t.Dialect.Explain+text, slices.Repeat([]sqlrecord.Column{foreignText}, columns), args, func(row []mapping.Value) error {
@@ -121,9 +121,9 @@ func planOf(ctx context.Context, s Database, r *mapping.Resource, q backend.Quer
 				out.step(step)
 				return nil
 			}
-			var said any
-			err := json.Unmarshal([]byte(step), &said)
-			out.walk(said)
+			var node any
+			err := json.Unmarshal([]byte(step), &node)
+			out.walk(node)
 			return err
 		})
 	})
@@ -142,22 +142,22 @@ func (p *plan) step(words string) {
 var readsPart = []string{"ref", "eq_ref", "const", "system", "range", "ref_or_null", "index_merge", "fulltext"}
 
 // walk visits the steps of a plan in JSON.
-func (p *plan) walk(said any) {
-	switch said := said.(type) {
+func (p *plan) walk(node any) {
+	switch node := node.(type) {
 	case []any:
-		for _, one := range said {
+		for _, one := range node {
 			p.walk(one)
 		}
 	case map[string]any:
-		if by, is := said["Index Cond"].(string); is { // PostgreSQL
-			p.narrows = append(p.narrows, fmt.Sprint(said["Index Name"], " ", by))
+		if by, is := node["Index Cond"].(string); is { // PostgreSQL
+			p.narrows = append(p.narrows, fmt.Sprint(node["Index Name"], " ", by))
 		}
-		if how, is := said["access_type"].(string); is && slices.Contains(readsPart, how) {
-			p.narrows = append(p.narrows, fmt.Sprint(said["table_name"], " ", said["key"], " ", said["used_key_parts"]))
+		if how, is := node["access_type"].(string); is && slices.Contains(readsPart, how) {
+			p.narrows = append(p.narrows, fmt.Sprint(node["table_name"], " ", node["key"], " ", node["used_key_parts"]))
 		}
-		_, filesort := said["filesort"]                                                                // MariaDB
-		p.sorts = p.sorts || filesort || said["using_filesort"] == true || said["Node Type"] == "Sort" // MySQL, PostgreSQL
-		for _, one := range said {
+		_, filesort := node["filesort"]                                                                // MariaDB
+		p.sorts = p.sorts || filesort || node["using_filesort"] == true || node["Node Type"] == "Sort" // MySQL, PostgreSQL
+		for _, one := range node {
 			p.walk(one)
 		}
 	}

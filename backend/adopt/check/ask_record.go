@@ -19,8 +19,8 @@ type oddity struct {
 	rule     string
 	severity Severity
 	all      int // of how many at least all must be so before it is told of; 0 where one is enough
-	about    func(x *asked, f *mapping.Field, v mapping.Value) bool
-	is       func(x *asked, f *mapping.Field, v mapping.Value) bool
+	about    func(x *subject, f *mapping.Field, v mapping.Value) bool
+	is       func(x *subject, f *mapping.Field, v mapping.Value) bool
 	// {field} stands for the field, {rule} for what it may be, {zone} for its zone.
 	seen, cure string
 }
@@ -28,29 +28,29 @@ type oddity struct {
 // oddities are those of a single value; of days that their clock is an hour or two beside midnight,
 // and of percentages that they are parts of 1, can be told of several alone.
 var oddities = []oddity{
-	{"data.unlisted", Warning, 0, func(_ *asked, f *mapping.Field, _ mapping.Value) bool { return len(f.OneOf) > 0 },
-		func(_ *asked, f *mapping.Field, v mapping.Value) bool { return !slices.Contains(f.OneOf, v.String()) },
+	{"data.unlisted", Warning, 0, func(_ *subject, f *mapping.Field, _ mapping.Value) bool { return len(f.OneOf) > 0 },
+		func(_ *subject, f *mapping.Field, v mapping.Value) bool { return !slices.Contains(f.OneOf, v.String()) },
 		"have another {field} than the interface knows ({rule})", "say under codes, or by read, what clients see of them"},
-	{"data.invalid", Note, 0, func(_ *asked, f *mapping.Field, _ mapping.Value) bool { return f.Check != "" }, (*asked).isRefused,
+	{"data.invalid", Note, 0, func(_ *subject, f *mapping.Field, _ mapping.Value) bool { return f.Check != "" }, (*subject).isRefused,
 		"have in {field} what clients are refused ({rule})", "who writes such a record back is refused: mend the rows, or name another column or path"},
-	{"data.future", Warning, 0, func(x *asked, f *mapping.Field, _ mapping.Value) bool {
+	{"data.future", Warning, 0, func(x *subject, f *mapping.Field, _ mapping.Value) bool {
 		return f.Index == x.CreatedAt || f.Index == x.ModifiedAt
 	},
-		func(_ *asked, _ *mapping.Field, v mapping.Value) bool {
+		func(_ *subject, _ *mapping.Field, v mapping.Value) bool {
 			return v.Time().After(time.Now().Add(time.Hour / 2))
 		},
 		"have a {field} that is still to come", "compare time_zone and type with what the system has"},
-	{"data.day-off", Warning, 3, func(_ *asked, f *mapping.Field, _ mapping.Value) bool { return f.Type == mapping.Timestamp }, (*asked).isBesideMidnight,
+	{"data.day-off", Warning, 3, func(_ *subject, f *mapping.Field, _ mapping.Value) bool { return f.Type == mapping.Timestamp }, (*subject).isNearMidnight,
 		"have a {field} an hour or two beside midnight in {zone}, as all that have one: days of another zone", "say the time_zone of the field, in which its days begin"},
-	{"data.fraction", Warning, 2, func(_ *asked, f *mapping.Field, v mapping.Value) bool {
+	{"data.fraction", Warning, 2, func(_ *subject, f *mapping.Field, v mapping.Value) bool {
 		return f.Check == "percentage" && v.Float() != 0
 	},
-		func(_ *asked, _ *mapping.Field, v mapping.Value) bool { return v.Float() < 1 },
+		func(_ *subject, _ *mapping.Field, v mapping.Value) bool { return v.Float() < 1 },
 		"have a {field} below 1, as all that are not 0, where the interface has a percentage, 15 and not 0.15", "multiply by 100: {read: PLACE * 100, write: {PLACE: \":value / 100\"}}"},
 }
 
 // outside counts what the records have that the model does not: it is answered as it is.
-func (x *asked) outside() {
+func (x *subject) outside() {
 	seen := map[int32]bool{}
 	for _, rec := range x.records {
 		seen[rec.ID()] = true
@@ -82,14 +82,14 @@ func (x *asked) outside() {
 }
 
 // isRefused reports whether the interface has a rule for a value and would refuse it.
-func (x *asked) isRefused(f *mapping.Field, v mapping.Value) bool {
+func (x *subject) isRefused(f *mapping.Field, v mapping.Value) bool {
 	patch := mapping.NewRecord(x.Resource)
 	patch.Values[f.Index] = v
 	return slices.ContainsFunc(mapping.BodyOf(patch).CheckUpdate(), func(v *mapping.Error) bool { return v.Reason == mapping.ValidationFailed })
 }
 
 // zone is the one that the sheet reads a field in.
-func (x *asked) zone(f *mapping.Field) *time.Location {
+func (x *subject) zone(f *mapping.Field) *time.Location {
 	var zone *time.Location
 	switch known := x.Sheet.Resource(x.Name); {
 	case known != nil && known.SQL != nil:
@@ -100,14 +100,14 @@ func (x *asked) zone(f *mapping.Field) *time.Location {
 	return cmp.Or(zone, x.Sheet.Location)
 }
 
-// isBesideMidnight reports whether a time is that of a day's beginning in a zone nearby.
-func (x *asked) isBesideMidnight(f *mapping.Field, v mapping.Value) bool {
+// isNearMidnight reports whether a time may be a midnight of another zone.
+func (x *subject) isNearMidnight(f *mapping.Field, v mapping.Value) bool {
 	t := v.Time().In(x.zone(f))
 	return t.Minute() == 0 && t.Second() == 0 && slices.Contains([]int{22, 23, 1, 2}, t.Hour())
 }
 
 // others asks as another client for what the first has: nothing of it may come.
-func (x *asked) others(ctx context.Context) {
+func (x *subject) others(ctx context.Context) {
 	i := slices.IndexFunc(x.clients, func(c auth.Client) bool { return c.ID != x.of.ID })
 	known := x.Sheet.Resource(x.Name)
 	if i < 0 || known != nil && (known.IsShared() || known.Key.ByClient) {
@@ -117,7 +117,7 @@ func (x *asked) others(ctx context.Context) {
 	page, err := x.list(ctx, backend.Query{Client: other})
 	if err != nil {
 		if ctx.Err() == nil {
-			x.add(Error, "ask.isolation", x.path, fmt.Sprintf("the list cannot be read for client %d: %s", other.ID, x.told(err)), "mend it as the message says")
+			x.add(Error, "ask.isolation", x.path, fmt.Sprintf("the list cannot be read for client %d: %s", other.ID, x.refusal(err)), "mend it as the message says")
 		}
 		return
 	}
@@ -129,7 +129,7 @@ func (x *asked) others(ctx context.Context) {
 		if slices.ContainsFunc(page.Records, func(same mapping.Record) bool { return slices.Equal(same.Values, rec.Values) }) {
 			listed++
 		}
-		if n < askedPage/10 && x.supports(x.Resource, mapping.OpGet) {
+		if n < pageSize/10 && x.supports(x.Resource, mapping.OpGet) {
 			if same, err := x.client.Get(ctx, x.Resource, backend.Query{Client: other, ID: rec.ID()}); err == nil && x.isSame(ctx, same) {
 				read++
 			}
@@ -144,7 +144,7 @@ func (x *asked) others(ctx context.Context) {
 
 // isSame reports whether the client has the record that another one got, and not another of
 // the same number.
-func (x *asked) isSame(ctx context.Context, got mapping.Record) bool {
+func (x *subject) isSame(ctx context.Context, got mapping.Record) bool {
 	own, err := x.client.Get(ctx, x.Resource, backend.Query{Client: x.of, ID: got.ID()})
 	return err == nil && slices.Equal(own.Values, got.Values)
 }

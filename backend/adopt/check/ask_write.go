@@ -16,7 +16,7 @@ import (
 // writing writes as the client that was given for it, and reads what is there afterwards: a record
 // that is made, each value that clients may send to it by itself, and that it is gone when it was
 // removed.
-func (x *asked) writing(ctx context.Context) {
+func (x *subject) writing(ctx context.Context) {
 	if x.Write.ID == 0 || x.of.ID != x.Write.ID {
 		return
 	}
@@ -40,24 +40,24 @@ func (x *asked) writing(ctx context.Context) {
 	}
 }
 
-func (x *asked) isService() bool { return x.database == nil }
+func (x *subject) isService() bool { return x.database == nil }
 
 // commits reports whether what is written stays: in a service, and where nobody knows what a statement of
 // the sheet does.
-func (x *asked) commits() bool {
+func (x *subject) commits() bool {
 	return x.isService() || x.Sheet.Resource(x.Name).SQL.Statements[mapping.OpUpdate] != nil
 }
 
 // values writes into each field of a record what clients may send: a value that another record has,
 // and, of a database, each code and what is easily lost.
-func (x *asked) values(ctx context.Context, into mapping.Record) {
+func (x *subject) values(ctx context.Context, into mapping.Record) {
 	tried := 0
 	for _, f := range mapping.Each(x.Fields) {
 		if x.commits() && x.sends(f) && backend.DecidesDelete(x.Resource, f.Name) {
 			x.Looked = append(x.Looked, fmt.Sprintf("%s: %s was written in a new record and not changed in it, since a record with another one may have to stay", x.Name, f.Name))
 			continue
 		}
-		lost, failed, beside, refusedCodes := map[Severity][]string{}, map[Severity][]string{}, "", []string(nil)
+		lost, failed, changed, refusedCodes := map[Severity][]string{}, map[Severity][]string{}, "", []string(nil)
 		var why error
 		for _, e := range x.edgesOf(f, into) {
 			if x.isLate() {
@@ -72,14 +72,14 @@ func (x *asked) values(ctx context.Context, into mapping.Record) {
 			case refused && e.isCode:
 				refusedCodes = append(refusedCodes, e.kind)
 			case refused && e.severity == Error:
-				x.Looked = append(x.Looked, fmt.Sprintf("%s: %s was refused for %s: %s", x.Name, e.kind, f.Name, x.told(err)))
+				x.Looked = append(x.Looked, fmt.Sprintf("%s: %s was refused for %s: %s", x.Name, e.kind, f.Name, x.refusal(err)))
 			case refused:
 			case err != nil:
 				failed[e.severity], why = append(failed[e.severity], e.kind), err
 			case !isKept(f, e.value, after.Values[f.Index]):
 				lost[e.severity] = append(lost[e.severity], e.kind)
 			default:
-				beside = cmp.Or(beside, strings.Join(x.differ(before, after, f), ", "))
+				changed = cmp.Or(changed, strings.Join(x.differ(before, after, f), ", "))
 			}
 		}
 		if f.Type == mapping.Timestamp && len(lost[Note]) >= hours {
@@ -88,15 +88,15 @@ func (x *asked) values(ctx context.Context, into mapping.Record) {
 		if len(refusedCodes) > 0 {
 			x.add(Warning, "write.refused", x.ofField(f), fmt.Sprintf("%s of %s is refused, which the interface offers", strings.Join(refusedCodes, ", "), f.Name), "mend its code under codes, or leave it out there; a rule of the system may refuse it for this record alone")
 		}
-		if beside != "" {
-			x.add(Error, "write.beside", x.ofField(f), fmt.Sprintf("a change of %s changes %s too", f.Name, beside), "have the update write what is sent alone")
+		if changed != "" {
+			x.add(Error, "write.beside", x.ofField(f), fmt.Sprintf("a change of %s changes %s too", f.Name, changed), "have the update write what is sent alone")
 		}
 		for _, s := range []Severity{Error, Warning, Note} {
 			if len(lost[s]) > 0 {
 				x.add(s, "write.altered", x.ofField(f), fmt.Sprintf("what is read after it was written to %s is another value for %s", f.Name, strings.Join(lost[s], ", ")), "mend read or write, or the place; or mark the field readonly")
 			}
 			if len(failed[s]) > 0 {
-				x.add(s, "write.fails", x.ofField(f), fmt.Sprintf("%s cannot be written to %s, and clients get an internal error: %s", strings.Join(failed[s], ", "), f.Name, x.told(why)),
+				x.add(s, "write.fails", x.ofField(f), fmt.Sprintf("%s cannot be written to %s, and clients get an internal error: %s", strings.Join(failed[s], ", "), f.Name, x.refusal(why)),
 					"mend write, or say what clients may send: codes, length; or translate the error under errors")
 			}
 		}
@@ -109,7 +109,7 @@ var errUndone = errors.New("undone")
 
 // write writes a field of a record, and returns the record as it was before and is afterwards. It is
 // undone where that can be.
-func (x *asked) write(ctx context.Context, rec mapping.Record, i int, v mapping.Value) (before, after mapping.Record, err error) {
+func (x *subject) write(ctx context.Context, rec mapping.Record, i int, v mapping.Value) (before, after mapping.Record, err error) {
 	patch := mapping.NewRecord(x.Resource)
 	patch.Values[i] = v
 	if x.commits() {
@@ -144,13 +144,13 @@ func isRefusal(err error) bool {
 }
 
 // remove deletes a record that was made, which must then be gone.
-func (x *asked) remove(ctx context.Context, made mapping.Record) {
+func (x *subject) remove(ctx context.Context, made mapping.Record) {
 	if !x.supports(x.Resource, mapping.OpDelete) {
 		x.add(Warning, "write.left", x.path, fmt.Sprintf("record %d was made to look at, and cannot be deleted by the sheet", made.ID()), "remove it")
 		return
 	}
 	if err := x.client.Delete(ctx, x.of, x.Resource, made.ID(), backend.Write{}); err != nil {
-		x.add(Error, "write.left", x.path, fmt.Sprintf("record %d was made to look at, and cannot be deleted: %s", made.ID(), x.told(err)), "remove it, and mend delete")
+		x.add(Error, "write.left", x.path, fmt.Sprintf("record %d was made to look at, and cannot be deleted: %s", made.ID(), x.refusal(err)), "remove it, and mend delete")
 		return
 	}
 	_, err := x.get(ctx, made.ID())
@@ -163,41 +163,41 @@ func (x *asked) remove(ctx context.Context, made mapping.Record) {
 	x.add(Error, "write.left", x.path, fmt.Sprintf("record %d was made to look at, and is there after it was deleted", made.ID()), "remove it, and mend delete, or what hides a deleted record")
 }
 
-// besideClock is how far the clock of a system may be from this one.
-const besideClock = 10 * time.Minute
+// clockSkew is how far the clock of a system may be from this one.
+const clockSkew = 10 * time.Minute
 
 // clock holds the times of a record that was made just now to the present one. A day alone is
 // none.
-func (x *asked) clock(made mapping.Record) {
+func (x *subject) clock(made mapping.Record) {
 	for _, i := range []int{x.CreatedAt, x.ModifiedAt} {
 		f, v := &x.Fields[i], made.Values[i]
 		if !v.IsSet() {
 			continue
 		}
 		local := v.Time().In(x.zone(f))
-		beside := time.Since(local).Round(time.Minute)
-		if beside.Abs() < besideClock || local.Hour()+local.Minute()+local.Second() == 0 {
+		skew := time.Since(local).Round(time.Minute)
+		if skew.Abs() < clockSkew || local.Hour()+local.Minute()+local.Second() == 0 {
 			continue
 		}
-		x.add(Error, "write.clock", x.ofField(f), fmt.Sprintf("the %s of a record that was made just now is %d minutes beside the present", f.Name, int64(beside.Abs().Minutes())),
+		x.add(Error, "write.clock", x.ofField(f), fmt.Sprintf("the %s of a record that was made just now is %d minutes beside the present", f.Name, int64(skew.Abs().Minutes())),
 			"mend time_zone or format of the field, or the clock of the system")
 	}
 }
 
 // get reads a record of the client.
-func (x *asked) get(ctx context.Context, id int32) (mapping.Record, error) {
+func (x *subject) get(ctx context.Context, id int32) (mapping.Record, error) {
 	return x.client.Get(ctx, x.Resource, backend.Query{Client: x.of, ID: id})
 }
 
 // sends reports whether clients send a field.
-func (x *asked) sends(f *mapping.Field) bool {
+func (x *subject) sends(f *mapping.Field) bool {
 	writes := x.client.Offer().Writes
 	return !f.Readonly && !f.Primary && f.Type != mapping.Array && (writes == nil || writes(x.Resource, f))
 }
 
 // differ are the fields that two records differ in, of those that clients send and that are
 // not left out.
-func (x *asked) differ(a, b mapping.Record, out *mapping.Field) (names []string) {
+func (x *subject) differ(a, b mapping.Record, out *mapping.Field) (names []string) {
 	for i := range x.Fields {
 		if f := &x.Fields[i]; f != out && x.sends(f) && !sameText(a.Values[i], b.Values[i]) {
 			names = append(names, f.Name)
@@ -207,7 +207,7 @@ func (x *asked) differ(a, b mapping.Record, out *mapping.Field) (names []string)
 }
 
 // make makes a record like one that was read. None is returned where that is refused.
-func (x *asked) make(ctx context.Context) (made, sent mapping.Record) {
+func (x *subject) make(ctx context.Context) (made, sent mapping.Record) {
 	var refusal error
 	for _, listed := range x.records[:min(len(x.records), mostTries)] {
 		like, err := x.get(ctx, listed.ID())
@@ -239,15 +239,15 @@ func (x *asked) make(ctx context.Context) (made, sent mapping.Record) {
 	switch {
 	case refusal == nil:
 	case isRefusal(refusal):
-		x.Looked = append(x.Looked, fmt.Sprintf("%s: a record like one that was read was refused: %s", x.Name, x.told(refusal)))
+		x.Looked = append(x.Looked, fmt.Sprintf("%s: a record like one that was read was refused: %s", x.Name, x.refusal(refusal)))
 	default:
-		x.add(Error, "write.create", x.path, "a record like one that was read cannot be written: "+x.told(refusal), "mend it as the message says")
+		x.add(Error, "write.create", x.path, "a record like one that was read cannot be written: "+x.refusal(refusal), "mend it as the message says")
 	}
 	return mapping.Record{}, sent
 }
 
 // another is a text for a unique field that no record has, absent for other fields.
-func (x *asked) another(f *mapping.Field) mapping.Value {
+func (x *subject) another(f *mapping.Field) mapping.Value {
 	text := fmt.Sprintf("ZQ%06d", time.Now().UnixMilli()/10%1e6)
 	if f.Type != mapping.Varchar || len(text) > f.Length || f.Check != "" || len(f.OneOf) > 0 {
 		return mapping.Value{}
@@ -256,7 +256,7 @@ func (x *asked) another(f *mapping.Field) mapping.Value {
 }
 
 // arrived tells of what was sent in a new record and is not there.
-func (x *asked) arrived(sent, got mapping.Record) {
+func (x *subject) arrived(sent, got mapping.Record) {
 	for i, v := range sent.Values {
 		if f := &x.Fields[i]; v.IsSet() && !sameText(v, got.Values[i]) {
 			x.add(Error, "write.lost", x.ofField(f), f.Name+" that is sent for a new record is not what is there afterwards", "name the place that is written, or mark the field readonly")

@@ -179,7 +179,7 @@ func (s *census) fault(f remote.Fault) {
 	what := unshown
 	switch {
 	case f.Of == "client", errors.Is(f.Err, remote.ErrNobody):
-		what = unsaid
+		what = ownerless
 	case errors.Is(f.Err, sheet.ErrUnlisted):
 		what = unlisted
 	}
@@ -210,13 +210,13 @@ func (s *census) finish() {
 		s.found = append(s.found, *f)
 	}
 	if s.twice > 0 {
-		s.tell(again, "key", s.twice, nil)
+		s.note(again, "key", s.twice, nil)
 	}
 	if s.of.Walk != nil && s.of.Walk.Paging.Style == "none" && slices.Contains(pageSizes, s.records) {
-		s.tell(atOnce, "walk", s.records, nil)
+		s.note(atOnce, "walk", s.records, nil)
 	}
 	if s.read > 0 && !s.versioned && !s.of.Version.IsZero() {
-		s.tell(missing, "version", s.read, nil)
+		s.note(missing, "version", s.read, nil)
 	}
 	for i := range s.fields {
 		s.finishField(&s.Fields[i], &s.fields[i])
@@ -232,18 +232,18 @@ func (s *census) finishField(f *mapping.Field, of *tally) {
 	case s.read == 0 || read.IsZero() || f.Type == mapping.Bytea && s.of.Get != nil: // read by get
 		return
 	case of.absent == s.read:
-		s.tell(missing, f.Name, s.read, nil)
+		s.note(missing, f.Name, s.read, nil)
 	case f.Required && of.null > 0:
-		s.tell(empty, f.Name, of.null, nil)
+		s.note(empty, f.Name, of.null, nil)
 	case read.JQ != nil && of.null == s.read:
-		s.tell(valueless, f.Name, s.read, nil)
+		s.note(valueless, f.Name, s.read, nil)
 	}
 	if of.long > 0 {
-		s.tell(tooLong, f.Name, of.long, nil)
+		s.note(tooLong, f.Name, of.long, nil)
 	}
 }
 
-func (s *census) tell(what claim, at string, n int, err error) {
+func (s *census) note(what claim, at string, n int, err error) {
 	s.found = append(s.found, found{what, at, n, s.records, err})
 }
 

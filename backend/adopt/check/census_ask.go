@@ -106,12 +106,12 @@ func (s *census) askSince(ctx context.Context, client auth.Client) {
 	from := min(s.newest.Int(), time.Now().UnixMilli()) - of.Settle.Milliseconds()
 	switch _, hasNewest, err := ask(mapping.MilliValue(from).String()); {
 	case err != nil:
-		s.tell(sinceFails, "walk.since", s.records, err)
+		s.note(sinceFails, "walk.since", s.records, err)
 		return
 	case !hasNewest:
-		s.tell(sinceMisses, "walk.since", 1, nil)
+		s.note(sinceMisses, "walk.since", 1, nil)
 	}
 	if shown, _, err := ask(never); err == nil && shown > 0 {
-		s.tell(sinceIgnored, "walk.since", shown, nil)
+		s.note(sinceIgnored, "walk.since", shown, nil)
 	}
 }

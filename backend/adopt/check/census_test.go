@@ -59,7 +59,7 @@ func TestCensus(t *testing.T) {
 	for i := range 4 {
 		s.Put("orders", fmt.Sprint("o", i), map[string]any{"org": 1, "contact": "c0", "lines": []any{line(1), line(2)}})
 	}
-	found, err := surveyed(t, s, remotetest.TellsSince)
+	found, err := surveyed(t, s, remotetest.WithSince)
 	require.NoError(t, err)
 	require.Empty(t, found)
 
@@ -71,10 +71,10 @@ func TestCensus(t *testing.T) {
 	s.Put("orders", "o1", map[string]any{"contact": "c99", "lines": []any{line(1), map[string]any{"line": 2, "text": "x", "qty": "?"}}})
 	s.Put("orders", "o2", map[string]any{"contact": "c1"})
 	s.Rename = map[string]string{"note": "memo"}
-	found, err = surveyed(t, s, remotetest.TellsSince)
+	found, err = surveyed(t, s, remotetest.WithSince)
 	require.NoError(t, err)
 	require.Equal(t, map[string][]string{
-		"contact":   {says(unsaid, "client", 1, 25), says(unlisted, "kind", 2, 25), says(empty, "name", 1, 25), says(tooLong, "name", 1, 25), says(missing, "note", 24, 25), says(unshown, "payment_days", 1, 25)},
+		"contact":   {says(ownerless, "client", 1, 25), says(unlisted, "kind", 2, 25), says(empty, "name", 1, 25), says(tooLong, "name", 1, 25), says(missing, "note", 24, 25), says(unshown, "payment_days", 1, 25)},
 		"order":     {says(unshown, "orderlines", 1, 4), says(nowhere, "contact_id", 1, 3)},
 		"orderline": {says(unshown, "quantity", 1, 8)},
 	}, found)

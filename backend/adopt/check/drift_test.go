@@ -58,7 +58,7 @@ func TestSinceOfAService(t *testing.T) {
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	check := func() *Report {
-		driver, o, problems := inFront(t, remotetest.RackSheet, map[string]string{"URL": server.URL}, "SINCE", remotetest.TellsSince)
+		driver, o, problems := inFront(t, remotetest.RackSheet, map[string]string{"URL": server.URL}, "SINCE", remotetest.WithSince)
 		require.Empty(t, problems)
 		report, err := HTTP(t.Context(), driver, auth.Client{ID: 1, Name: "Noord"}, o)
 		require.NoError(t, err)

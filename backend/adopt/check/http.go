@@ -105,7 +105,7 @@ func (c *httpCheck) walks(ctx context.Context) error {
 		}
 		lost := slices.DeleteFunc(c.censuses.nowhere(s), func(f found) bool { return slices.Contains(c.failed, r.Field(f.at).Reference) })
 		for _, f := range append(s.found, lost...) {
-			c.tell(c.Sheet.Resources[r], f)
+			c.report(c.Sheet.Resources[r], f)
 		}
 	}
 	if c.Write.ID != 0 && c.isStranger() {

@@ -52,7 +52,7 @@ type Database interface {
 	Mapped(r *mapping.Resource) *legacy.Mapped
 	TableFor(ctx context.Context, r *mapping.Resource, client auth.Client) (*legacy.Mapped, error)
 	Params(t *legacy.Mapped, client auth.Client) sqlrecord.Params
-	Asked(ctx context.Context, t *legacy.Mapped, q backend.Query) (asked backend.Query, after []mapping.Value, err error)
+	Translated(ctx context.Context, t *legacy.Mapped, q backend.Query) (translated backend.Query, after []mapping.Value, err error)
 	Accounts() *legacy.Builder
 	EachUser(ctx context.Context, each func(legacy.UserSeen)) error
 	ClientNumber(ctx context.Context, key string) (int64, error)
@@ -157,9 +157,9 @@ var lacks = regexp.MustCompile(`there is no (?:table (\S+)|column (\S+) in (\S+)
 // not write, for what they lack.
 func (c *sqlCheck) closed() {
 	c.refused(c.Refused())
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, p := range c.Refused() {
-		told[p.Error()] = true
+		reported[p.Error()] = true
 	}
 	for _, lacking := range c.Closed() {
 		path := strictyaml.Child("resources", lacking.Resource)
@@ -167,7 +167,7 @@ func (c *sqlCheck) closed() {
 			c.broken = append(c.broken, lacking.Resource)
 		}
 		for _, what := range strings.Split(lacking.What, "; ") {
-			if told["resource "+lacking.Resource+": "+what] {
+			if reported["resource "+lacking.Resource+": "+what] {
 				continue
 			}
 			at := path
@@ -252,7 +252,7 @@ func (c *sqlCheck) prove(ctx context.Context, r *sheet.Resource, clients []auth.
 	}
 	c.Looked = append(c.Looked, fmt.Sprintf("%s: all %d row(s) of %s", r.Name, rows, r.Read))
 	for _, f := range found {
-		c.tell(r, f)
+		c.report(r, f)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ type proof struct {
 // which it is about; nil for all.
 type count struct {
 	found
-	when, among func(w *sqlrecord.Writer)
+	when, rows func(w *sqlrecord.Writer)
 }
 
 // prove counts, over all rows of a resource whosever they are, those for which the sheet does not
@@ -100,7 +100,7 @@ func (p *proof) shown(ctx context.Context) error {
 		for _, what := range []claim{unshown, empty, undated, tooLong} {
 			f := found{what: what, at: placeOf(p.t.Fields[i].Field)}
 			f.records = n[f]
-			p.tell(f)
+			p.note(f)
 		}
 	}
 	return nil
@@ -125,9 +125,9 @@ func (p *proof) lacks(i int, v mapping.Value) claim {
 	return ""
 }
 
-// tell notes a finding: of several about one claim, such as by each column of a field, that with
-// the most rows.
-func (p *proof) tell(f found) {
+// note adds a finding. Of several about the same claim, such as one per column of a field, it keeps
+// the one with the most rows.
+func (p *proof) note(f found) {
 	if f.records == 0 && f.err == nil {
 		return
 	}
@@ -155,7 +155,7 @@ func (p *proof) failed(ctx context.Context, f found, err error) error {
 		return err
 	}
 	f.what, f.err = unproved, err
-	p.tell(f)
+	p.note(f)
 	return nil
 }
 
@@ -175,7 +175,7 @@ func (p *proof) counted(ctx context.Context, all []count) error {
 	}
 	for _, c := range all {
 		counts(c.when)
-		counts(c.among)
+		counts(c.rows)
 	}
 	text, args := p.read(w).Statement()
 	columns := slices.Repeat([]sqlrecord.Column{sqlrecord.Number}, 2*len(all)+1)
@@ -194,7 +194,7 @@ func (p *proof) counted(ctx context.Context, all []count) error {
 	p.rows = max(p.rows, int(row[0].Int())) // they may not all have been read
 	for i, c := range all {
 		c.records, c.of = int(row[2*i+1].Int()), int(row[2*i+2].Int())
-		p.tell(c.found)
+		p.note(c.found)
 	}
 	return nil
 }
@@ -258,7 +258,7 @@ func (p *proof) twice(ctx context.Context, f *mapping.Field, of []sqlrecord.Expr
 	if err != nil {
 		return p.failed(ctx, found{at: placeOf(f)}, err)
 	}
-	p.tell(found{what: twice, at: placeOf(f), records: int(row[0].Int())})
+	p.note(found{what: twice, at: placeOf(f), records: int(row[0].Int())})
 	return nil
 }
 
@@ -270,6 +270,6 @@ func (p *proof) ordered(ctx context.Context, f *mapping.Field, read sqlrecord.Ex
 	if err != nil {
 		return p.failed(ctx, found{at: placeOf(f)}, err)
 	}
-	p.tell(found{what: unordered, at: placeOf(f), records: int(row[0].Int())})
+	p.note(found{what: unordered, at: placeOf(f), records: int(row[0].Int())})
 	return nil
 }

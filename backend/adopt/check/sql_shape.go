@@ -41,8 +41,8 @@ func (c *resourceCheck) changes() bool {
 
 // isOwn reports whether there is an operation that frontdesk itself does.
 func (c *resourceCheck) isOwn(op mapping.Scope) bool {
-	said := c.SQL.Statements[op]
-	return c.Operations[op] && (said == nil || slices.Contains(said, sheet.OwnStatement))
+	statements := c.SQL.Statements[op]
+	return c.Operations[op] && (statements == nil || slices.Contains(statements, sheet.OwnStatement))
 }
 
 // fits compares the lengths of columns with the fields that are written into them without a
@@ -170,21 +170,21 @@ func (c *resourceCheck) referrers() {
 
 // noted judges the table in which the system notes what changes.
 func (c *resourceCheck) noted() {
-	at, told := c.at("changes"), c.Changes
-	if !told.IsReported() {
+	at, of := c.at("changes"), c.Changes
+	if !of.IsReported() {
 		return
 	}
-	t := c.schema.Table(told.Table)
+	t := c.schema.Table(of.Table)
 	if t == nil {
-		c.add(Error, "sql.missing", at, "there is no table "+told.Table, c.known(told.Table, "", ""))
+		c.add(Error, "sql.missing", at, "there is no table "+of.Table, c.known(of.Table, "", ""))
 		return
 	}
-	for _, name := range append([]string{told.Sequence}, told.Key...) {
+	for _, name := range append([]string{of.Sequence}, of.Key...) {
 		if t.Column(name) == nil {
 			c.add(Error, "sql.missing", at, fmt.Sprintf("there is no column %s in %s", name, t.Name), c.known("", name, t.Name))
 		}
 	}
-	if !t.View && !slices.ContainsFunc(t.Indexes, func(i legacy.Index) bool { return strings.EqualFold(i.Columns[0], told.Sequence) }) {
-		c.add(Warning, "sql.unindexed-changes", at, fmt.Sprintf("no index of %s begins with %s: all of it is read for each look", t.Name, told.Sequence), "make one")
+	if !t.View && !slices.ContainsFunc(t.Indexes, func(i legacy.Index) bool { return strings.EqualFold(i.Columns[0], of.Sequence) }) {
+		c.add(Warning, "sql.unindexed-changes", at, fmt.Sprintf("no index of %s begins with %s: all of it is read for each look", t.Name, of.Sequence), "make one")
 	}
 }

@@ -40,7 +40,7 @@ const (
 const (
 	missing      claim = "missing"       // no record has the place
 	valueless    claim = "valueless"     // jq yields null for all records
-	unsaid       claim = "unsaid"        // the record does not say whose it is
+	ownerless    claim = "unsaid"        // the record does not say whose it is
 	others       claim = "others"        // the list of a client has another's
 	again        claim = "again"         // a key that came before
 	atOnce       claim = "at once"       // a list without pages may not be whole
@@ -99,7 +99,7 @@ var verdicts = map[claim]verdict{
 
 	missing:      {Warning, "http.path-missing", "were looked at, and {place} is in none of them", "name the path that the service has, or leave the field out"},
 	valueless:    {Note, "http.valueless", "were looked at, and the jq of {field} yields null for all", "see that it names what the service has"},
-	unsaid:       {Warning, "http.client-missing", "do not say whose they are, and are nobody's{why}", "name the path that tells whose a record is, or have the service answer it"},
+	ownerless:    {Warning, "http.client-missing", "do not say whose they are, and are nobody's{why}", "name the path that tells whose a record is, or have the service answer it"},
 	others:       {Note, "http.others", "in the list of a client are another's, and are read past", "have the service leave them out: walks cost as much as all that it answers"},
 	again:        {Error, "http.twice", "came before with the same key", "name the whole key, as with _parent.id of what stands within other records; or have the service keep an order while its pages are read"},
 	atOnce:       {Warning, "http.paging", "came at once, and no page is asked for: so many are often not all", "say under walk.paging how pages are asked for, or leave it where these are all"},
@@ -111,8 +111,8 @@ var verdicts = map[claim]verdict{
 	sinceIgnored: {Warning, "http.since", "are told that have not changed since the moment that is sent: every list costs a walk", "see how the service takes the moment, or leave since out"},
 }
 
-// tell words a finding about a resource.
-func (r *Report) tell(of *sheet.Resource, f found) {
+// report adds a finding about a resource to the report.
+func (r *Report) report(of *sheet.Resource, f found) {
 	v, path := verdicts[f.what], strictyaml.Child("resources", of.Name)
 	at, place, field := r.at(path, strings.Split(f.at, ".")...), strings.Join(of.Key.Places, ", "), of.Resource.Field(f.at)
 	switch {
@@ -131,7 +131,7 @@ func (r *Report) tell(of *sheet.Resource, f found) {
 		v.cure = "say id: kept"
 	case f.what == twice && f.at == "key":
 		v.severity, v.cure = Error, "name the columns that tell the rows apart"
-	case f.what == missing && (field == nil || field.Required), (f.what == unsaid || f.what == others) && isAll:
+	case f.what == missing && (field == nil || field.Required), (f.what == ownerless || f.what == others) && isAll:
 		v.severity = Error
 	case f.what == nowhere && isAll:
 		v.severity, v.cure = Error, "name the place of the "+cmp.Or(field.Reference, "record")+", or leave the field out"

@@ -33,7 +33,7 @@ type System struct {
 	office worker
 	rows   map[string]query
 	ask    func(ctx context.Context, sql string) ([]found, error) // of the oracle
-	told   map[string]drivertest.Row                              // by the words in which the oracle heard of them
+	seen   map[string]drivertest.Row                              // by the words in which the oracle heard of them
 }
 
 // worker has a system do something. What the system refuses is a Refused.
@@ -64,9 +64,9 @@ func folder(t testing.TB, part, inside string) string {
 // office is a program that works in a system: a line of JSON for each thing to do, and
 // one for what comes of it.
 type office struct {
-	mu    sync.Mutex
-	asks  io.WriteCloser
-	tells *bufio.Reader
+	mu       sync.Mutex
+	requests io.WriteCloser
+	answers  *bufio.Reader
 }
 
 // open starts the program. It ends with the test.
@@ -76,19 +76,19 @@ func open(cmd *exec.Cmd) (o *office, end func() error, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if o.asks, err = cmd.StdinPipe(); err != nil {
+	if o.requests, err = cmd.StdinPipe(); err != nil {
 		return nil, nil, err
 	}
-	o.tells = bufio.NewReader(out)
-	var said tail
-	cmd.Stderr = &said
+	o.answers = bufio.NewReader(out)
+	var stderr tail
+	cmd.Stderr = &stderr
 	if err := cmd.Start(); err != nil {
 		return nil, nil, err
 	}
 	return o, func() error {
-		_ = o.asks.Close()
+		_ = o.requests.Close()
 		if err := cmd.Wait(); err != nil {
-			return fmt.Errorf("%w\n%s", err, said.text)
+			return fmt.Errorf("%w\n%s", err, stderr.text)
 		}
 		return nil
 	}, nil
@@ -111,21 +111,21 @@ func (o *office) do(what string, arguments map[string]any, answer any) error {
 	if err != nil {
 		return err
 	}
-	if _, err := o.asks.Write(append(ask, '\n')); err != nil {
+	if _, err := o.requests.Write(append(ask, '\n')); err != nil {
 		return err
 	}
-	told, err := o.tells.ReadBytes('\n')
+	line, err := o.answers.ReadBytes('\n')
 	if err != nil {
 		return fmt.Errorf("%s %v: the program ended: %w", what, arguments, err)
 	}
 	var refusal struct{ Error string }
-	if json.Unmarshal(told, &refusal) == nil && refusal.Error != "" {
+	if json.Unmarshal(line, &refusal) == nil && refusal.Error != "" {
 		return Refused(refusal.Error)
 	}
 	if answer == nil {
 		return nil
 	}
-	return json.Unmarshal(told, answer)
+	return json.Unmarshal(line, answer)
 }
 
 // Refused is what a system says that does not do what it is asked.

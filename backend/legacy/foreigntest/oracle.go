@@ -47,15 +47,15 @@ func (s *System) Rows(ctx context.Context, resource string) (rows []drivertest.R
 			owner = *f.owner
 		}
 		words := fmt.Sprintf("%s %s %d %t %s\x00%s", resource, f.key, owner, f.hidden, f.fields, f.columns)
-		row, known := s.told[words]
+		row, known := s.seen[words]
 		if !known {
 			if row, err = q.row(f, owner); err != nil {
 				return nil, err
 			}
-			if s.told == nil {
-				s.told = map[string]drivertest.Row{}
+			if s.seen == nil {
+				s.seen = map[string]drivertest.Row{}
 			}
-			s.told[words] = row
+			s.seen[words] = row
 		}
 		rows = append(rows, row)
 	}

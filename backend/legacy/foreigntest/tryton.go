@@ -125,8 +125,8 @@ func officeOf(system string) string { return filepath.Join(files(system), "offic
 
 // run runs a program to its end; where it fails, what it said is in the error.
 func run(cmd *exec.Cmd) error {
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", cmd.Path, err, said[max(0, len(said)-4096):])
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", cmd.Path, err, output[max(0, len(output)-4096):])
 	}
 	return nil
 }

@@ -217,8 +217,8 @@ func Feathers(t testing.TB) *System {
 func PocketBase(t testing.TB) *System {
 	t.Helper()
 	program, dir := installed(t, "node_modules/.bin/pocketbase"), t.TempDir()
-	said, err := exec.Command(program, "superuser", "upsert", Superuser, Password, "--dir", dir).CombinedOutput()
-	require.NoError(t, err, "%s", said)
+	output, err := exec.Command(program, "superuser", "upsert", Superuser, Password, "--dir", dir).CombinedOutput()
+	require.NoError(t, err, "%s", output)
 	s := start(t, "/api/health", func(port string) *exec.Cmd {
 		return exec.Command(program, "serve", "--http", "127.0.0.1:"+port, "--dir", dir)
 	})

@@ -49,8 +49,8 @@ func start(t testing.TB, path string, command func(port string) *exec.Cmd) *Syst
 	require.NoError(t, err)
 	port := strconv.Itoa(free)
 	cmd := command(port)
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
 	require.NoError(t, cmd.Start())
 	ended := make(chan struct{})
 	go func() {
@@ -66,7 +66,7 @@ func start(t testing.TB, path string, command func(port string) *exec.Cmd) *Syst
 	await.True(t, func() bool {
 		select {
 		case <-ended:
-			t.Fatalf("%s ended: %s", cmd.Path, said.String())
+			t.Fatalf("%s ended: %s", cmd.Path, output.String())
 		default:
 		}
 		_, err := s.Try(http.MethodGet, path, nil)

@@ -45,7 +45,7 @@ resources:
 `
 
 // TellsSince is what a rack can say of changes.
-const TellsSince = `since: {query: {since: "{since}"}, settle: 0s}`
+const WithSince = `since: {query: {since: "{since}"}, settle: 0s}`
 
 // Rack is a service with contacts and orders, which lists by pages.
 type Rack struct {

@@ -184,8 +184,8 @@ func (n *Node) Configure(t testing.TB, settings ...string) {
 	n.Ask(t, "SELECT pg_reload_conf()")
 	for _, setting := range settings {
 		name, value, _ := strings.Cut(setting, "=")
-		for asked := 0; n.Ask(t, "SHOW "+name) != value; asked++ {
-			if asked == 10_000 {
+		for polls := 0; n.Ask(t, "SHOW "+name) != value; polls++ {
+			if polls == 10_000 {
 				t.Fatalf("%s does not become %q", name, value)
 			}
 		}

@@ -131,7 +131,7 @@ func TestSpareRoomIsOfWhoLetsGoOfIt(t *testing.T) {
 	model, err := mapping.LoadModel("")
 	require.NoError(t, err)
 	open := func(spare func() bool) *reference.Store {
-		store, err := reference.Open(t.Context(), reference.Options{DSN: o.DSN, Model: model, Hasher: auth.NewHasher(), Now: time.Now, Spare: spare})
+		store, err := reference.Open(t.Context(), reference.Options{DSN: o.DSN, Model: model, Hasher: auth.NewHasher(), Now: time.Now, FreeReserve: spare})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, store.Close()) })
 		return store

@@ -7,14 +7,15 @@ import (
 	"frontdesk/mapping"
 )
 
-// Columns of the tables that others have beside the records'. One and Change are for these, too.
+// Columns of the tables that other packages keep in the same database. One, Change and ByIDs are for
+// these tables, too.
 var (
 	Number = Column{Type: mapping.Int4}
 	Words  = Column{Type: mapping.Text}
 	Octets = Column{Type: mapping.Bytea}
 )
 
-// One runs a query for one row at most; nil where there is none.
+// One runs a query for one row at most; nil if there is none.
 func One(ctx context.Context, c Conn, sql string, columns []Column, args ...mapping.Value) (row []mapping.Value, err error) {
 	err = c.Query(ctx, sql, columns, args, func(r []mapping.Value) error {
 		row = slices.Clone(r)
@@ -29,13 +30,13 @@ func Change(ctx context.Context, db DB, sql string, args ...mapping.Value) (n in
 		n, err = c.Exec(ctx, sql, args...)
 		return err
 	})
-	if err != nil { // the commit may have failed, which undoes them
+	if err != nil { // the commit may have failed, and then nothing was changed
 		return 0, err
 	}
 	return n, nil
 }
 
-// ByIDs runs a query, some IDs at a time: its text goes on with the list that a column is in.
+// ByIDs runs a query for some IDs at a time: sql ends in a column, and ByIDs appends IN and the IDs.
 func ByIDs(ctx context.Context, c Conn, d *Dialect, sql string, columns []Column, args []mapping.Value, ids []int32, each func([]mapping.Value) error) error {
 	for some := range slices.Chunk(ids, idsAtOnce) {
 		values := idValues(some, args...)
