@@ -16,9 +16,9 @@ import (
 	"frontdesk/mapping"
 )
 
-// Brief is all that whoever writes the rest of a draft has to know, as one Markdown file: the model,
-// the system, the draft and its questions, the manual, and how map check is run. No value of a row is
-// in it, and no example of a description.
+// Brief is one Markdown file with all that is needed to finish a draft: the model, the system, the draft
+// and its questions, the manual, and how to run map check. It contains no value of a row, and no example
+// of a description.
 func (d *Draft) Brief() (string, error) {
 	var questions []string
 	for i, line := range strings.Split(d.Text, "\n") {
@@ -43,7 +43,7 @@ var briefText string
 
 var brief = template.Must(template.New("brief").Funcs(template.FuncMap{"own": ownFields, "field": fieldInWords, "rule": ruleInWords, "table": tableInWords, "columns": func(t *table) []*column { return t.columns }, "column": columnInWords}).Parse(briefText))
 
-// ownFields are those that not every resource has.
+// ownFields are the fields that not every resource has.
 func ownFields(r *mapping.Resource) (own []*mapping.Field) {
 	of := []int{r.ID, r.IsSystem, r.IsBlocked, r.IsArchived, r.CreatedAt, r.ModifiedAt}
 	for i, f := range mapping.Each(r.Fields) {
@@ -54,7 +54,7 @@ func ownFields(r *mapping.Resource) (own []*mapping.Field) {
 	return own
 }
 
-// fieldInWords is a row of a table: what the interface says of a field.
+// fieldInWords is a row of a table: a field as the interface describes it.
 func fieldInWords(f *mapping.Field) string {
 	var all []string
 	for word, holds := range map[string]bool{"required": f.Required, "readonly": f.Readonly, "immutable": f.Immutable, "unique": f.Unique} {
@@ -81,7 +81,7 @@ func fieldInWords(f *mapping.Field) string {
 	return cells(f.Name, kind, strings.Join(all, "; "), f.Description)
 }
 
-// ruleInWords tells of a rule of a resource what it needs, and what it refuses.
+// ruleInWords describes what a rule of a resource needs, and what it refuses.
 func ruleInWords(r *mapping.Resource, name string) string {
 	needs, _ := backend.RuleFields(name)
 	text := fmt.Sprintf("`%s`, by %s:", name, strings.ReplaceAll(strings.Join(needs, ", "), "|", " or "))
@@ -215,8 +215,8 @@ func shortened(description []byte) (string, error) {
 // needless are members of a description that do not say how the service is called.
 var needless = []string{"example", "examples", "externalDocs", "operationId", "tags"}
 
-// bare takes out of a description what is needless, and cuts its prose. Members that are named by
-// whoever wrote it stay.
+// bare removes what is needless from a description, and shortens its prose. Members whose names the
+// author chose stay.
 func bare(v any, named bool) {
 	switch v := v.(type) {
 	case []any:

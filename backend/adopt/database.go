@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	mostRows   = 10_000 // of a table that are looked at
-	mostValues = 1000   // of a column that are told apart
+	mostRows   = 10_000 // of a table that are read
+	mostValues = 1000   // of a column that are counted separately
 	mostLetter = 200    // of a value
 )
 
-// inspect takes the tables of a database, and counts what their first rows look like.
+// inspect reads the tables of a database, and counts what their first rows look like.
 func (d *drafter) inspect(ctx context.Context) error {
 	return reading(ctx, &d.source, func(db sqlrecord.DB) error {
 		d.dialect = db.Dialect()
@@ -49,7 +49,7 @@ func (d *drafter) inspect(ctx context.Context) error {
 	})
 }
 
-// reading connects to a database while f looks at it, in sessions that cannot write.
+// reading connects to a database and runs f, in sessions that cannot write.
 func reading(ctx context.Context, of *sheet.SQL, f func(sqlrecord.DB) error) error {
 	source := *of
 	source.Session = append(slices.Clone(of.Session), sqlrecord.ReadOnly(of.Engine))
@@ -107,11 +107,11 @@ var hashForms = []struct {
 	{"sha512crypt", regexp.MustCompile(`^\$6\$`)}, {"sha256crypt", regexp.MustCompile(`^\$5\$`)}, {"md5crypt", regexp.MustCompile(`^\$1\$`)},
 }
 
-// digest is what older hashes are, and much else.
+// digest matches older hashes, and much else.
 var digest = regexp.MustCompile(`^[0-9A-Fa-f]{32}([0-9A-Fa-f]{8}|[0-9A-Fa-f]{32})?$`)
 
-// hashes counts the values of a column that are hashes of passwords: by their form, whose algorithms
-// are told, and those that look like one beside them.
+// hashes counts the values of a column that are hashes of passwords by their form (certain, with their
+// algorithms), and those that only look like one.
 func (c *column) hashes() (certain, alike int, algorithms []string) {
 	for v, rows := range c.values {
 		v = strings.TrimRight(v, " ")

@@ -3,8 +3,8 @@
 // write the rest of it into one file (map brief). A draft has what is certain: tables and paths,
 // columns and members that are called as the interface calls them, keys, foreign keys and types.
 // What is uncertain is a comment for whoever knows the system. It does not guess: no word is
-// translated. Values are looked at for what they look like, and shown to nobody.
+// translated. The forms of values are examined, but no value is shown.
 //
 // A draft always loads: what a sheet's reader refuses is left out with a question (settle.go). And
-// it is closed: records that nothing tells the client of are shown to nobody.
+// it is closed: records without a known client are shown to nobody.
 package adopt

@@ -22,11 +22,11 @@ type Options struct {
 	Variable string
 }
 
-// Summary tells what was found.
+// Summary counts what was found.
 type Summary struct {
 	Tables, Resources, Fields int
 	Open                      int      // lines marked TODO
-	Missing                   []string // resources that no table was found for
+	Missing                   []string // resources without a table
 }
 
 // Draft is a sheet that loads, and how it came about.
@@ -38,7 +38,7 @@ type Draft struct {
 	tables  []*table
 }
 
-// NewDraft drafts a sheet for a database, which is only read, or for a service, which is not asked.
+// NewDraft drafts a sheet for a database, which is only read, or for a service, which is not called.
 func NewDraft(ctx context.Context, o Options) (draft *Draft, err error) {
 	d := &drafter{source: o.Source, model: o.Model, matches: map[string]*match{}}
 	if o.OpenAPI != nil {
@@ -66,14 +66,14 @@ type drafter struct {
 	dialect   *sqlrecord.Dialect // of a database
 	ofService bool
 	variable  string
-	access    string // how calls to a service say who asks; "" where nothing tells
+	access    string // how calls to a service authenticate; "" if that is not known
 	model     *mapping.Model
 	tables    []*table
 	matches   map[string]*match // by resource
 	text      string
 	summary   Summary
 
-	// What the draft does not load with, and so is left out of it.
+	// What is left out because the draft would not load with it.
 	ownRules bool // the service keeps the rules
 	noUsers  bool
 	dropped  []string
@@ -86,9 +86,9 @@ type table struct {
 	columns  []*column
 	primary  []string
 	foreign  []legacy.ForeignKey
-	endpoint *endpoint // nil of a database
-	lasting  string    // the engine, where that has no transactions
-	rows     int       // that were looked at: all where they are fewer than mostRows
+	endpoint *endpoint // nil for a database
+	lasting  string    // the engine, if that has no transactions
+	rows     int       // that were read: all, if they are fewer than mostRows
 	unread   bool      // the rows cannot be read
 }
 
@@ -97,9 +97,9 @@ type column struct {
 	name      string
 	kind      string         // the type as the database names it
 	sort      string         // text, integer, … as sheets call it; "" for what they have no word for
-	words     []string       // all that a service says it can be
+	words     []string       // all values that a service's description allows
 	filled    int            // rows that have a value
-	values    map[string]int // how many have each of the first mostValues, which nobody is shown
+	values    map[string]int // how many rows have each of the first mostValues; never shown
 	length    int            // the longest possible; 0 for no limit
 	generated bool           // never written
 	nullable  bool

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// endpoint is where a service has the records of one kind, and what can be done with them.
+// endpoint is where a service has the records of one kind, and the operations on them.
 type endpoint struct {
 	list       string // path
 	result     string // path of the list in its answer; "" for the answer itself

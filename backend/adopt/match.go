@@ -9,16 +9,16 @@ import (
 	"frontdesk/mapping"
 )
 
-// match is a resource with the table that is called like it.
+// match is a resource with the table of the same name.
 type match struct {
 	*mapping.Resource
 	table  *table
 	fields map[string]*mapped
-	closed bool // nothing tells whose the records are, so nobody sees them
+	closed bool // the client of records is not known, so nobody sees them
 	client string
-	parent string // the field whose record tells the client
+	parent string // the field whose record has the client
 
-	// What the draft does not load with: fields, and writes.
+	// Fields and writes with which the draft would not load.
 	refused   map[string]string
 	unwritten string
 }
@@ -34,7 +34,7 @@ type mapped struct {
 	note     string
 }
 
-// called is the table that is called as a resource is; nil for none.
+// called is the table with the name of a resource; nil for none.
 func (d *drafter) called(r *mapping.Resource) *table {
 	for _, views := range []bool{false, true} {
 		for _, t := range d.tables {
@@ -58,7 +58,7 @@ func (d *drafter) prefix() string {
 	return first + "_"
 }
 
-// calledAs is the column that is called as a field is; nil for none.
+// calledAs is the column with the name of a field; nil for none.
 func (t *table) calledAs(f *mapping.Field) *column {
 	for _, c := range t.columns {
 		if folded(c.name) == folded(f.Name) {
@@ -68,7 +68,7 @@ func (t *table) calledAs(f *mapping.Field) *column {
 	return nil
 }
 
-// called is the column that is called by one of these folded names; "" for none.
+// called is the column with one of these folded names; "" for none.
 func (t *table) called(names ...string) string {
 	for _, c := range t.columns {
 		if slices.Contains(names, folded(c.name)) {
@@ -78,7 +78,7 @@ func (t *table) called(names ...string) string {
 	return ""
 }
 
-// matchTables gives each resource the table that is called like it, and each field its column.
+// matchTables gives each resource the table of the same name, and each field its column.
 func (d *drafter) matchTables() {
 	for _, r := range d.model.Resources {
 		if t := d.called(r); t != nil && len(t.primary) > 0 {
@@ -99,7 +99,7 @@ func (d *drafter) matchTables() {
 	}
 }
 
-// mapField says how a field is found; nil where no column is its.
+// mapField maps a field to its column; nil if there is none.
 func (d *drafter) mapField(m *match, f *mapping.Field) *mapped {
 	if f.Reference != "" {
 		return d.mapReference(m, f)
@@ -124,14 +124,14 @@ func (d *drafter) mapField(m *match, f *mapping.Field) *mapped {
 
 func (m *mapped) set(key, value string) { m.settings = append(m.settings, setting{key, value}) }
 
-// written tells of the readonly fields that frontdesk itself writes: the state of publishing, and
-// what follows from a document's content.
+// written reports whether a field is a readonly one that frontdesk itself writes: the state of publishing,
+// and what follows from a document's content.
 func written(f *mapping.Field) bool {
 	return slices.Contains([]string{"publish_status", "published_at", "size", "sha256"}, f.Name)
 }
 
-// convert says how a value is converted, by the types on both sides. A database converts by
-// itself, and so does a service but for days, flags and numbers that are texts to clients.
+// convert chooses the conversion of a value by the types on both sides. A database converts by itself;
+// for a service, days, flags and numbers that are texts to clients need a conversion.
 func (d *drafter) convert(f *mapping.Field, c *column, out *mapped) {
 	moment := c.sort == "date" || c.sort == "datetime" || c.sort == "timestamp"
 	number := c.sort == "integer" || c.sort == "decimal"
@@ -172,7 +172,7 @@ func kindOf(c *column) string {
 	return c.sort
 }
 
-// judgeWords makes a field uncertain whose column has other values than the interface knows.
+// judgeWords makes a field uncertain if its column has values that the interface does not know.
 func (m *mapped) judgeWords(f *mapping.Field, c *column) {
 	if c.sort == "boolean" {
 		return
@@ -196,7 +196,7 @@ func (m *mapped) judgeWords(f *mapping.Field, c *column) {
 	}
 }
 
-// mapReference goes by foreign keys, and by the name where the column has none.
+// mapReference maps a reference by its foreign key, or by its name if the column has no key.
 func (d *drafter) mapReference(m *match, f *mapping.Field) *mapped {
 	to := d.matches[f.Reference]
 	named := m.table.calledAs(f)
@@ -226,7 +226,7 @@ func (d *drafter) mapReference(m *match, f *mapping.Field) *mapped {
 	return nil
 }
 
-// refersOnce reports whether one field alone refers to a resource.
+// refersOnce reports whether exactly one field refers to a resource.
 func (m *match) refersOnce(to string) bool {
 	n := 0
 	for _, f := range mapping.Each(m.Fields) {
@@ -237,8 +237,8 @@ func (m *match) refersOnce(to string) bool {
 	return n == 1
 }
 
-// findClients finds what tells whose the records are: a column that is called client or client_id,
-// or a required reference to a record that has a client. All others are closed.
+// findClients finds the client of records: a column named client or client_id, or a required reference to
+// a record that has a client. All other resources are closed.
 func (d *drafter) findClients() {
 	for _, m := range d.matches {
 		m.client = m.table.called("client", "clientid")

@@ -10,7 +10,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// mostMembers bounds what is taken of one record.
+// mostMembers bounds the members of one record.
 const mostMembers = 500
 
 // spec is an OpenAPI description, 2 or 3, as far as it was read.
@@ -19,8 +19,7 @@ type spec struct {
 	prefix string // before all paths
 }
 
-// describe takes the paths of a description for what there is at them: lists, and what is
-// done with their records.
+// describe reads the paths of a description: lists, and operations on their records.
 func (d *drafter) describe(text []byte) error {
 	s := spec{}
 	if err := yaml.Unmarshal(text, &s.whole); err != nil {
@@ -87,7 +86,7 @@ func (s spec) resolve(v any, depth int) map[string]any {
 	return m
 }
 
-// answer is the schema of what an operation answers.
+// answer is the schema of an operation's answer.
 func (s spec) answer(operation map[string]any) map[string]any {
 	responses := dict(operation["responses"])
 	for _, code := range []string{"200", "201", "2XX", "default"} {
@@ -120,8 +119,8 @@ func (s spec) listed(schema map[string]any) (record map[string]any, at string) {
 	return nil, ""
 }
 
-// isList reports whether a path is that of a list of records: what it answers is one, and not
-// a record that has lists.
+// isList reports whether a path is that of a list of records, and not of a record that has
+// lists.
 func (s spec) isList(at string, item map[string]any) bool {
 	get := dict(item["get"])
 	schema := s.answer(get)
@@ -180,8 +179,8 @@ func (d *drafter) recordOf(s spec, at string, item map[string]any) {
 	}
 }
 
-// properties takes those of a schema for columns; within are the schemas that it is in, since
-// one may be within itself.
+// properties makes columns of a schema's properties; within are the schemas around it, since a
+// schema may contain itself.
 func (t *table) properties(s spec, at string, schema map[string]any, within []string) {
 	properties := dict(schema["properties"])
 	for _, name := range keys(properties) {
@@ -242,7 +241,7 @@ func (c *column) described(p map[string]any) {
 	}
 }
 
-// access is how calls say who asks, by the first scheme that a token serves.
+// access is how calls authenticate: by the first scheme that takes a token.
 func (s spec) access() string {
 	schemes := dict(dict(s.whole["components"])["securitySchemes"])
 	if schemes == nil {

@@ -11,8 +11,8 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// settle writes the draft so that it loads: what a sheet's reader refuses is left out, with
-// a TODO that says why, until nothing is refused.
+// settle makes the draft load: it leaves out what the sheet's reader refuses, with a TODO that
+// says why, until nothing is refused.
 func (d *drafter) settle() error {
 	for range rounds {
 		d.text = d.write()
@@ -30,8 +30,8 @@ func (d *drafter) settle() error {
 // rounds is more than there are parts that can be left out one by one.
 const rounds = 1000
 
-// refusals are what is wrong with the draft as a sheet. What it takes from the environment
-// is taken to be there.
+// refusals are the problems of the draft as a sheet. Variables of the environment are taken as
+// set.
 func refusals(d *drafter) strictyaml.Problems {
 	_, err := sheet.Parse("draft.yaml", []byte(d.text), d.model, sheet.Options{
 		Env:        func(string) (string, bool) { return "https://service.example", true },
@@ -42,8 +42,8 @@ func refusals(d *drafter) strictyaml.Problems {
 	return problems
 }
 
-// leaveOut takes what a problem is about out of the draft, as little as helps. It is false
-// where there is nothing to be taken out.
+// leaveOut removes what a problem is about from the draft, as little as helps. It returns false
+// if there is nothing to remove.
 func (d *drafter) leaveOut(p strictyaml.Problem) bool {
 	keys := strings.Split(p.Path, ".")
 	top, _, _ := strings.Cut(keys[0], "[")
@@ -60,8 +60,8 @@ func (d *drafter) leaveOut(p strictyaml.Problem) bool {
 	return true
 }
 
-// leaveOutOf is leaveOut for what is of a resource: a field, its client, or what writes records, or
-// in the end the whole of it.
+// leaveOutOf is leaveOut for parts of a resource: a field, its client, its writes, or in the end all of
+// it.
 func (d *drafter) leaveOutOf(m *match, keys []string, why string) {
 	what := ""
 	if len(keys) > 0 {

@@ -42,8 +42,8 @@ func (d *drafter) write() string {
 	return b.String()
 }
 
-// writeAccounts names the table of which most values of a column are hashes of passwords. What its
-// columns are not called for is asked.
+// writeAccounts names the table in which most values of a column are hashes of passwords. Facts without
+// a column of their name become questions.
 func (d *drafter) writeAccounts(b *strings.Builder) {
 	var of *table
 	var password *column
@@ -80,7 +80,7 @@ func (d *drafter) writeAccounts(b *strings.Builder) {
 	}
 }
 
-// writeNone writes the one resource that a sheet has to have, where none was found.
+// writeNone writes the one resource that a sheet must have, if none was found.
 func (d *drafter) writeNone(b *strings.Builder) {
 	place := "    table: TODO\n    client: \"\"\n    key: {columns: TODO}\n    where: \"0 = :client\"\n    operations: {only: [get, list]}\n"
 	if d.ofService {
@@ -135,7 +135,7 @@ func (d *drafter) writeResource(b *strings.Builder, m *match) {
 	b.WriteString("\n")
 }
 
-// whyUnwritten is a comment that says why nobody writes.
+// whyUnwritten is a comment that says why a resource is not written.
 func (m *match) whyUnwritten() string {
 	if m.closed || m.unwritten == "" {
 		return ""
@@ -143,8 +143,7 @@ func (m *match) whyUnwritten() string {
 	return " # TODO what lacks for writes? " + comment(m.unwritten)
 }
 
-// writeKey says what identifies a record: a whole number as it is, others by IDs that are given
-// out for them.
+// writeKey writes the key of records: a whole number is the ID itself, other keys get issued IDs.
 func (d *drafter) writeKey(b *strings.Builder, m *match) {
 	text, last := map[bool]string{true: "path: ", false: "columns: "}[d.ofService]+names(m.table.primary), m.table.column(m.table.primary[len(m.table.primary)-1])
 	if len(m.table.primary) > 1 || last == nil || last.sort != "integer" {
@@ -198,7 +197,7 @@ func (d *drafter) writeFields(b *strings.Builder, m *match) {
 	}
 }
 
-// evidence is what the rows say of columns.
+// evidence is what the rows show of columns.
 func (t *table) evidence(columns []string) string {
 	c := t.column(columns[0])
 	if len(columns) > 1 || c == nil || t.rows == 0 {

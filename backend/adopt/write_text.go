@@ -8,7 +8,7 @@ import (
 
 // How names and values of the system are written in YAML.
 
-// scalar writes a text as YAML, in quotes where it would be something else.
+// scalar writes a text as YAML, in quotes if it would be read as something else.
 func scalar(text string) string {
 	word := text != "" && strings.IndexFunc(text, func(r rune) bool {
 		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-.+", r))
@@ -38,10 +38,10 @@ func quoted(text string) string {
 	return `"` + b.String() + `"`
 }
 
-// unseen tells of characters that nobody would see, or that end a line.
+// unseen reports whether a character is invisible, or ends a line.
 func unseen(r rune) bool { return !unicode.IsGraphic(r) || r == '\ufeff' }
 
-// comment is a text as it may stand behind a #, in one line.
+// comment is a text in the form that can follow a #, in one line.
 func comment(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unseen(r) {

@@ -34,14 +34,13 @@ const (
 	VersionMember = `,"row_version":`
 )
 
-// largeLine is the size from which the space of a line is not kept for the next.
+// largeLine is the size from which the buffer of a line is not reused.
 const largeLine = 1 << 20
 
 // Writer writes one backup, in memory that does not grow with it. Records come
 // by resource.
 type Writer struct {
-	// Manifest is what is written last. Counters and LastIDs are the caller's to
-	// fill.
+	// Manifest is written last. The caller sets Counters and LastIDs.
 	Manifest backend.Manifest
 
 	buffered *bufio.Writer
@@ -56,7 +55,7 @@ type Writer struct {
 func NewWriter(w io.Writer, client, modelVersion string, at time.Time) *Writer {
 	buffered := bufio.NewWriterSize(w, 1<<16)
 	z := zip.NewWriter(buffered)
-	var deflate *flate.Writer // takes 1 MiB, for one file after the other
+	var deflate *flate.Writer // takes 1 MiB, so all files share one
 	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (_ io.WriteCloser, err error) {
 		if deflate == nil {
 			deflate, err = flate.NewWriter(w, flate.BestSpeed)
@@ -112,7 +111,7 @@ func appendLine(dst []byte, rec mapping.Record) []byte {
 	return append(dst, '}', '\n')
 }
 
-// Finish writes the manifest and all that is still on its way.
+// Finish writes the manifest, and flushes everything.
 func (w *Writer) Finish() error {
 	w.endPart()
 	text, err := json.Marshal(w.Manifest, json.Deterministic(true), jsontext.WithIndent("  "))

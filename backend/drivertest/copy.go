@@ -12,8 +12,8 @@ import (
 	"frontdesk/mapping"
 )
 
-// Copy is a client's copy of some resources that is kept by the changes that a driver tells.
-// It belongs to one goroutine.
+// Copy is a client's copy of some resources, kept up to date by the changes that a driver
+// reports. It belongs to one goroutine.
 type Copy struct {
 	Client    *backend.Client
 	Of        auth.Client
@@ -23,7 +23,7 @@ type Copy struct {
 	records map[*mapping.Resource]map[int32]string
 }
 
-// Begin takes the cursor of now and then reads everything.
+// Begin takes a cursor, and then reads everything.
 func (c *Copy) Begin(ctx context.Context) error {
 	page, err := c.Client.Changes(ctx, backend.ChangesQuery{Client: c.Of, Begin: true, Resources: c.Resources})
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *Copy) Begin(ctx context.Context) error {
 	return nil
 }
 
-// all are the records of a resource as lists have them.
+// all are the records of a resource as lists return them.
 func (c *Copy) all(ctx context.Context, r *mapping.Resource) (map[int32]string, error) {
 	page, err := c.Client.List(ctx, r, backend.Query{Client: c.Of, Limit: 100_000})
 	records := map[int32]string{}
@@ -52,7 +52,7 @@ func textOf(rec mapping.Record) string {
 	return string(rec.AppendJSON(nil, rec.Resource.ListFields()))
 }
 
-// CatchUp applies what has changed since it was last called, and returns how much that was.
+// CatchUp applies the changes since the last call, and returns how many there were.
 func (c *Copy) CatchUp(ctx context.Context) (n int, err error) {
 	for {
 		page, err := c.Client.Changes(ctx, backend.ChangesQuery{Client: c.Of, After: c.cursor, Resources: c.Resources, Records: true, Limit: 7})
@@ -77,7 +77,7 @@ func (c *Copy) CatchUp(ctx context.Context) (n int, err error) {
 	}
 }
 
-// Differs says how the copy differs from what lists have; "" where it does not.
+// Differs says how the copy differs from lists; "" if it does not.
 func (c *Copy) Differs(ctx context.Context) (string, error) {
 	for _, r := range c.Resources {
 		now, err := c.all(ctx, r)
@@ -98,7 +98,7 @@ func (c *Copy) Differs(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// Equals catches up until the copy is as lists are, for so long at most.
+// Equals catches up until the copy equals the lists, for within at most.
 func (c *Copy) Equals(ctx context.Context, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()

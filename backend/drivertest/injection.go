@@ -15,32 +15,32 @@ import (
 	"frontdesk/mapping"
 )
 
-// Injection asks an administration for every filter and every order that its sheet has, by texts
-// that would be more than values, equal to them and by the other operators in turn: conditions, comments and wildcards of the languages that
-// systems are asked in. A filter finds what has the text and nothing else, an order has each
-// record once, and nothing fails. What there is, is what the plain list has; of an Oracle, that
-// list is held to it first.
+// Injection tries every filter and every order that a sheet has with texts that would be more than
+// values if they were not escaped: conditions, comments and wildcards of the languages of systems. It
+// filters for texts equal to them, and by the other operators in turn. A filter must find what has the
+// text and nothing else, an order must have each record once, and nothing may fail. The plain list is
+// what there is; if there is an Oracle, the list is compared with it first.
 //
 // In the short form each field meets some of the texts, and each text some of the fields; in the
 // soak all meet all.
 type Injection struct {
 	Client  *backend.Client
 	Clients []auth.Client
-	Oracle  Oracle                   // nil: what lists have is held to nobody
-	Weigh   func(text string) string // what texts are compared by; nil where that is their letters
+	Oracle  Oracle                   // nil: lists are compared with nothing
+	Weigh   func(text string) string // what texts are compared by; nil for their letters
 
 	texts []string
 	each  int // how many of them a field meets
 	next  int // of texts
-	// operator is the one that was asked by last.
+	// operator is the last one that was tried.
 	operator int
 	ids      map[string][]int64
 }
 
-// fewestTexts is how many texts a field of texts meets in the short form at least.
+// fewestTexts is how many texts, at least, a field of texts meets in the short form.
 const fewestTexts = 3
 
-// Run asks for everything as every client.
+// Run tries everything as every client.
 func (i Injection) Run(t *testing.T) {
 	t.Helper()
 	i.texts = slices.Concat(Texts, attacks())
@@ -111,7 +111,7 @@ func (i *Injection) resource(t *testing.T, r *mapping.Resource, who auth.Client)
 	return queries
 }
 
-// plain is the whole list of a client, with what it has to be narrowed by.
+// plain is the whole list of a client, with the filters that the list requires.
 func (i *Injection) plain(t *testing.T, r *mapping.Resource, who auth.Client) (base []backend.Filter, all []mapping.Record) {
 	for _, base = range i.bases(r) {
 		page, err := i.Client.List(t.Context(), r, backend.Query{Client: who, Filters: base, Limit: 5000})
@@ -124,7 +124,7 @@ func (i *Injection) plain(t *testing.T, r *mapping.Resource, who auth.Client) (b
 	return base, all
 }
 
-// bases are what a list can be narrowed by that has to be.
+// bases are the possible values of the filters that a list requires.
 func (i *Injection) bases(r *mapping.Resource) (bases [][]backend.Filter) {
 	bases = [][]backend.Filter{nil}
 	for _, name := range r.ListRequires {
@@ -159,7 +159,7 @@ func idsOf(ids []int64) (values []mapping.Value) {
 	return values
 }
 
-// filters asks for a field by the texts. What is no value of it a client is refused.
+// filters filters by a field for each of the texts that is a value of it.
 func (i *Injection) filters(t *testing.T, r *mapping.Resource, who auth.Client, f *mapping.Field, base []backend.Filter, all []mapping.Record) (queries int) {
 	texts := i.texts
 	if f.IsText() {
@@ -195,9 +195,9 @@ func (i *Injection) filters(t *testing.T, r *mapping.Resource, who auth.Client, 
 	return queries
 }
 
-// operators asks for a field by a text in one of the other ways that lists have, the next one
-// each time. How texts are ordered, and what is a part of one, systems say themselves; but
-// nothing fails, and nobody else's record comes.
+// operators filters by a field and a text with one of the other operators, the next one each time.
+// Systems differ in how they order texts and find parts; but nothing may fail, and no other
+// client's record may come.
 func (i *Injection) operators(t *testing.T, r *mapping.Resource, who auth.Client, f *mapping.Field, base []backend.Filter, all []mapping.Record, text string) (queries int) {
 	for range mapping.AllOperators {
 		i.operator++
@@ -227,7 +227,7 @@ func (i *Injection) operators(t *testing.T, r *mapping.Resource, who auth.Client
 	return 0
 }
 
-// alike reports whether a value may be found by another.
+// alike reports whether a filter by one value may find another.
 func (i *Injection) alike(v, by mapping.Value) bool {
 	if v.Kind() != mapping.KindText || by.Kind() != mapping.KindText {
 		return v == by
@@ -236,7 +236,7 @@ func (i *Injection) alike(v, by mapping.Value) bool {
 	return strings.EqualFold(a, b) || i.Weigh != nil && i.Weigh(a) == i.Weigh(b)
 }
 
-// requireRefused wants a refusal that a client gets words for.
+// requireRefused requires a violation that a client can see.
 func requireRefused(t *testing.T, err error, query string) {
 	t.Helper()
 	violations, ok := mapping.AsViolations(err)
@@ -246,7 +246,7 @@ func requireRefused(t *testing.T, err error, query string) {
 	}
 }
 
-// sorts asks for an order, both ways: it has each record once.
+// sorts lists in an order, both ways, and requires each record once.
 func (i *Injection) sorts(t *testing.T, r *mapping.Resource, who auth.Client, f *mapping.Field, base []backend.Filter, all []mapping.Record) (queries int) {
 	for _, down := range []bool{false, true} {
 		query := fmt.Sprintf("%s of %s sorted by %s", r.Name, who.Name, f.Name)

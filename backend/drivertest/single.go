@@ -1,5 +1,5 @@
-// Package drivertest is what the tests of several drivers share: a Walk holds any of them,
-// before any administration, to what that says itself.
+// Package drivertest is what the tests of several drivers share: a Walk compares any driver with
+// the administration behind it.
 package drivertest
 
 import (

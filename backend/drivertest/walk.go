@@ -17,66 +17,66 @@ import (
 	"frontdesk/mapping"
 )
 
-// Oracle is an administration asked in its own way, with nothing in between that is on
-// trial: the rows of its tables, or what its service answers to a plain request.
+// Oracle reads an administration directly, without any of the code under test: the rows of
+// its tables, or what its service answers to a plain request.
 type Oracle interface {
-	// Rows are all of a resource, other clients' and hidden ones too, in the order in
-	// which lists have them. ctx is that of the step that asks.
+	// Rows are all rows of a resource, including other clients' and hidden ones, in the
+	// default order of lists.
 	Rows(ctx context.Context, resource string) ([]Row, error)
 }
 
 // Row is a record as an Oracle has it.
 type Row struct {
 	Key    Key
-	Client int64 // whose it is: mapping.OfAll for everybody's, 0 for nobody's
+	Client int64 // its owner: mapping.OfAll for everybody, 0 for nobody
 	Hidden bool  // the sheet shows it to nobody
-	// Fields are what a client is to see, by field name. A value is nil for null, a Key
+	// Fields are what a client must see, by field name. A value is nil for null, a Key
 	// for a reference, or what a query parameter would be: text, a number, a time of RFC
 	// 3339. A field that is left out is not judged.
 	Fields map[string]any
-	// Finer are fields as the system has them, where clients see them rounded: what they
-	// see as equal is sorted by these.
+	// Finer are unrounded fields that clients see rounded: values that clients see as
+	// equal are sorted by these.
 	Finer map[string]float64
-	// Rest is whatever else the system has of the row. Under the name of a field it is
-	// how the system says that field's value, and changes only with it; all else no
-	// write may change.
+	// Rest is whatever else the system has of the row. Under the name of a field it is the
+	// system's form of the field's value, which may change only with the field. No write
+	// may change the others.
 	Rest map[string]string
 }
 
 // Key identifies a row in the system, and among the values of Row.Fields a row of the
-// resource that a field refers to. What has one once has no other client later.
+// resource that a field refers to. The row of a key never changes its client.
 type Key string
 
-// Walk holds an administration behind a Client to an Oracle of it: by drawn lists, with
-// filters, sorts, sizes and totals, page by page and by after, by records one by one,
-// and by writes. Nothing may be missing, double, another's, or changed beside what was
-// asked. Between the pages of a list, and between writes, the administration may be
+// Walk compares an administration behind a Client with an Oracle of it: drawn lists, with
+// filters, sorts, sizes and totals, page by page and by after; records one by one; and
+// writes. Nothing may be missing, double, another client's, or changed without being
+// requested. Between the pages of a list, and between writes, the administration may be
 // changed behind the gateway's back.
 //
-// The state of the system goes on from one drawn case to the next, so rapid does not
-// always meet a failure again when it runs the case once more: the first is logged apart.
+// The system keeps its state from one drawn case to the next, so a failure may not repeat
+// when rapid runs the case again: the first failure is logged separately.
 type Walk struct {
 	Client *backend.Client
 	Oracle Oracle
-	// Clients are those who ask: two at least where records are somebody's.
+	// Clients make the calls: at least two, if records belong to clients.
 	Clients []auth.Client
-	// Resources are those that are walked. Every one that a field refers to is among
-	// them; of each the operations are tried that there are.
+	// Resources are those that are walked, including every one that a field refers to.
+	// All operations that they have are tried.
 	Resources []string
-	// ByKey is the order in which after has records; nil where it is that of lists.
+	// ByKey is the order of records in lists with after; nil for the order of lists.
 	ByKey func(resource string, a, b Key) int
-	// Weigh is what texts are compared and sorted by; nil where that is their letters.
+	// Weigh is what texts are compared and sorted by; nil for their letters.
 	Weigh func(text string) string
-	// Texts are filtered by besides what is there; default: what other languages might
-	// take for syntax.
+	// Texts are further values to filter by; default: what other languages might take
+	// for syntax.
 	Texts []string
 	// Draw makes the values of a new record, of which updates take some; pick draws a
 	// record of another resource that the client may refer to. nil: nothing is written.
 	Draw func(t *rapid.T, resource string, pick func(resource string) Key) map[string]any
-	// Refusals are the reasons for which a drawn write may be refused. What is refused
-	// has changed nothing.
+	// Refusals are the reasons for which a drawn write may be refused. A refused write
+	// must change nothing.
 	Refusals []mapping.Reason
-	// Meddle changes something of the system directly; nil: nobody else works there.
+	// Meddle changes something in the system directly; nil: nothing else changes it.
 	Meddle func(t *rapid.T)
 	// Steps are tried in each drawn case, 4 by default; of cases there are 100 in each
 	// of Rounds, which are 1 by default.
@@ -87,19 +87,18 @@ type Walk struct {
 	ids   map[string]map[Key]int32
 	keys  map[string]map[int32]Key
 	done  map[string]int
-	made  Key // the row that is picked; "" where it is drawn
+	made  Key // the row that is picked; "" if it is drawn
 
 	failed string // what failed first
 }
 
-// Texts are those that a Walk filters by besides what is there. Those who draw values to
-// write may take them too.
+// Texts is the default of Walk.Texts. Draw functions may use it, too.
 var Texts = []string{
 	"", " ", "O'Neil", `"`, `'`, `\`, `\'`, "''", `' || 1=1 //`, `' or '1'='1`, `x") || ("y`, "%", "_", "*", "a,b", "a&b=c#d", "é", "Ω", "null", "true", "0", "{", "${X}", "{key}", "a/../b", "<b>&amp;", "a+b c", "%27", "‘’",
 }
 
-// Run walks, and fails where something cannot be brought about: a walk that only met
-// refusals has shown nothing.
+// Run walks, and fails if a step never succeeds: a walk that met only refusals has shown
+// nothing.
 func (w *Walk) Run(t *testing.T) {
 	t.Helper()
 	w.ids, w.keys, w.done = map[string]map[Key]int32{}, map[string]map[int32]Key{}, map[string]int{}
@@ -128,11 +127,11 @@ func (w *Walk) Run(t *testing.T) {
 	for _, name := range w.Resources {
 		for _, s := range w.steps(w.resource(name)) {
 			if s.name == string(mapping.OpDelete) && w.Client.Offer().Has(w.resource(name), mapping.OpCreate) {
-				s.try = w.deleteMade // others may all be in use
+				s.try = w.deleteMade // all other records may be in use
 			}
-			rapid.Check(t, func(rt *rapid.T) { // what was not drawn, or refused each time
+			rapid.Check(t, func(rt *rapid.T) { // steps that were not drawn, or always refused
 				if w.done[s.name+" "+name] == 0 {
-					w.walk(&try{rt, w}) // brings about what it may need, such as an order that is open
+					w.walk(&try{rt, w}) // may make what the step needs, such as an open order
 					w.take(&try{rt, w}, w.resource(name), s)
 				}
 			})
@@ -180,7 +179,7 @@ type step struct {
 	try  func(t *try, r *mapping.Resource, who auth.Client) (done bool)
 }
 
-// steps are those that there are of a resource.
+// steps are all steps of a resource.
 func (w *Walk) steps(r *mapping.Resource) []step {
 	var steps []step
 	add := func(op mapping.Scope, try func(*try, *mapping.Resource, auth.Client) bool) {
@@ -189,7 +188,7 @@ func (w *Walk) steps(r *mapping.Resource) []step {
 		}
 	}
 	add(mapping.OpList, w.list)
-	add(mapping.OpList, w.list) // where the most can go wrong
+	add(mapping.OpList, w.list) // lists can go wrong in the most ways
 	add(mapping.OpGet, w.get)
 	if w.Draw != nil {
 		add(mapping.OpCreate, w.create)
@@ -199,13 +198,13 @@ func (w *Walk) steps(r *mapping.Resource) []step {
 	return steps
 }
 
-// enough is how many rows a resource has at most above those that it began with: a walk
-// that goes on for long is to try much, and not to read much.
+// enough is how many rows a resource may gain at most, so that a long walk spends its time
+// on steps and not on reading.
 const enough = 60
 
 // walk is one case: some steps, one after the other.
 func (w *Walk) walk(t *try) {
-	w.look(t) // an interrupted case has left things behind
+	w.look(t) // an interrupted case may have left changes
 	for range cmp.Or(w.Steps, 4) {
 		if w.Meddle != nil && rapid.IntRange(0, 3).Draw(t.T, "meddle") == 3 {
 			w.Meddle(t.T)
@@ -248,8 +247,8 @@ func (w *Walk) row(resource string, key Key) (Row, bool) {
 	return w.rows[resource][i], true
 }
 
-// value is what a client is to see of a row; known is false for a reference to what has
-// no ID yet.
+// value is what a client must see of a row's value; known is false for a reference to a row
+// that has no ID yet.
 func (w *Walk) value(t tester, f *mapping.Field, v any) (value mapping.Value, known bool) {
 	switch v := v.(type) {
 	case nil:
@@ -264,8 +263,8 @@ func (w *Walk) value(t tester, f *mapping.Field, v any) (value mapping.Value, kn
 	}
 }
 
-// canBe reports whether a record can be that of a row: by its ID where that is known, else
-// by what it shows.
+// canBe reports whether a record can be that of a row: by its ID if that is known, else by
+// its fields.
 func (w *Walk) canBe(t tester, rec mapping.Record, row Row) bool {
 	name := rec.Resource.Name
 	if key, known := w.keys[name][rec.ID()]; known || w.ids[name][row.Key] != 0 {
@@ -274,7 +273,7 @@ func (w *Walk) canBe(t tester, rec mapping.Record, row Row) bool {
 	return w.differs(t, rec, row) == ""
 }
 
-// same holds a record to its row, and learns its ID.
+// same compares a record with its row, and learns its ID.
 func (w *Walk) same(t tester, rec mapping.Record, row Row) {
 	require.Empty(t, w.differs(t, rec, row), "%s %s", rec.Resource.Name, row.Key)
 	w.learn(t, rec.Resource, rec.ID(), row.Key)
@@ -286,15 +285,15 @@ func (w *Walk) same(t tester, rec mapping.Record, row Row) {
 	}
 }
 
-// differs says in which field a record is not as its row; "" for none. References to what
-// has no known ID are left out.
+// differs returns the field in which a record differs from its row; "" for none. References to
+// rows without a known ID are left out.
 func (w *Walk) differs(t tester, rec mapping.Record, row Row) string {
 	for _, name := range slices.Sorted(maps.Keys(row.Fields)) {
 		f := rec.Resource.Field(name)
 		require.NotNil(t, f, "the oracle's %s of %s is no field", name, rec.Resource.Name)
 		got := rec.Values[f.Index]
 		if got.IsAbsent() {
-			got = mapping.NullValue() // as clients see it
+			got = mapping.NullValue() // clients see it as null
 		}
 		want, known := w.value(t, f, row.Fields[name])
 		if key, refers := row.Fields[name].(Key); !known && refers {

@@ -18,7 +18,7 @@ import (
 // list goes through a list to its end, page by page.
 func (w *Walk) list(t *try, r *mapping.Resource, who auth.Client) bool {
 	q := w.query(t, r, who)
-	var last Key // that the page is after
+	var last Key // the row after which the page begins
 	if q.Keyset && rapid.Bool().Draw(t.T, "from within") {
 		if all := w.wanted(t, r, q); len(all) > 0 {
 			last = rapid.SampledFrom(all).Draw(t.T, "after").Key
@@ -63,8 +63,8 @@ func (w *Walk) list(t *try, r *mapping.Resource, who auth.Client) bool {
 	}
 }
 
-// judge holds a page to the rows that it is to begin with; total are those of the whole
-// list.
+// judge compares a page with the rows that it must begin with; total is the length of the
+// whole list.
 func (w *Walk) judge(t *try, page backend.Page, q backend.Query, want []Row, total int) {
 	shown := want[:min(q.Limit, len(want))]
 	var wanted, came []Key // as far as IDs are known
@@ -85,10 +85,10 @@ func (w *Walk) judge(t *try, page backend.Page, q backend.Query, want []Row, tot
 	}
 }
 
-// sizes are of pages: one, those around the pages of the systems, and all at once.
+// sizes of pages: 1, sizes around the page sizes of the systems, and all at once.
 var sizes = []int{1, 2, 7, 9, 10, 11, 19, 20, 21, 50, 100}
 
-// query draws what is asked of a list.
+// query draws the query of a list.
 func (w *Walk) query(t *try, r *mapping.Resource, who auth.Client) backend.Query {
 	q := backend.Query{Client: who, Limit: rapid.SampledFrom(sizes).Draw(t.T, "size"), Keyset: rapid.Bool().Draw(t.T, "by after"), Total: rapid.Bool().Draw(t.T, "total")}
 	if !q.Keyset {
@@ -134,8 +134,8 @@ func (w *Walk) fields(r *mapping.Resource) map[string]any {
 	return w.rows[r.Name][0].Fields
 }
 
-// filter adds a filter by something that some row has, be it hidden or another's, or by
-// a text that looks like syntax.
+// filter adds a filter by a value of some row, even a hidden one or another client's, or by a
+// text that looks like syntax.
 func (w *Walk) filter(t *try, r *mapping.Resource, f *mapping.Field, to []backend.Filter) []backend.Filter {
 	v, known := w.value(t, f, rapid.SampledFrom(w.rows[r.Name]).Draw(t.T, "with the value of").Fields[f.Name])
 	if f.IsText() && rapid.IntRange(0, 3).Draw(t.T, "strange") == 3 {
@@ -147,8 +147,8 @@ func (w *Walk) filter(t *try, r *mapping.Resource, f *mapping.Field, to []backen
 	return append(to, backend.Filter{Field: f, Value: v})
 }
 
-// operator makes a filter one of another kind that the field has, with that value or one
-// right beside it.
+// operator gives a filter another operator of the field, with the same value or one next to
+// it.
 func (w *Walk) operator(t *try, r *mapping.Resource, f *backend.Filter) {
 	kinds := []mapping.Operator{mapping.Equals}
 	for _, o := range mapping.AllOperators {
@@ -184,7 +184,7 @@ func (w *Walk) operator(t *try, r *mapping.Resource, f *backend.Filter) {
 	}
 }
 
-// lets reports whether a filter lets a row through that has a value, or null.
+// lets reports whether a filter passes a row with a value, or null.
 func (w *Walk) lets(f backend.Filter, null bool, v mapping.Value) bool {
 	switch {
 	case f.Op == mapping.IsNull:
@@ -246,7 +246,7 @@ func (w *Walk) wanted(t *try, r *mapping.Resource, q backend.Query) []Row {
 	return rows
 }
 
-// alike reports whether a value is found by a filter.
+// alike reports whether a filter by one value finds another.
 func (w *Walk) alike(v, by mapping.Value) bool {
 	if v.Kind() == mapping.KindText && by.Kind() == mapping.KindText {
 		return w.Weigh(v.Text()) == w.Weigh(by.Text())
@@ -274,8 +274,8 @@ func (w *Walk) after(r *mapping.Resource, list, before []Row, last Key) []Row {
 	return slices.DeleteFunc(slices.Clone(list), func(row Row) bool { return position(now, row.Key) <= from })
 }
 
-// from are the rows that a page is of. Where what it is after has gone, it may begin with
-// rows as well that came during the walk and stand right before: nobody was told of them.
+// from are the rows that a page may have. If the row that it begins after has gone, the page
+// may begin with earlier rows that appeared during the walk: the client has not seen them.
 func (w *Walk) from(t *try, page backend.Page, list, want []Row, here map[Key]Row) []Row {
 	begins := func(rows []Row) bool {
 		for i, rec := range page.Records {

@@ -106,7 +106,7 @@ func (w *Walk) draw(t *try, r *mapping.Resource, who auth.Client) map[string]any
 	})
 }
 
-// record is what a client sends of some values.
+// record makes a record of some values, as a client would send it.
 func (w *Walk) record(t *try, r *mapping.Resource, values map[string]any) mapping.Record {
 	rec := mapping.NewRecord(r)
 	for name, v := range values {
@@ -119,8 +119,8 @@ func (w *Walk) record(t *try, r *mapping.Resource, values map[string]any) mappin
 	return rec
 }
 
-// refusedOf is refused for a write of a row, which must be refused where the client may
-// not see it.
+// refusedOf is refused for a write of an existing row, which must be refused if the client
+// may not see the row.
 func (w *Walk) refusedOf(t *try, err error, before map[string][]Row, row Row, who auth.Client) bool {
 	if !row.sees(who) {
 		require.True(t, mapping.Is(err, mapping.RecordNotFound), "%s is not for %s: %v", row.Key, who.Name, err)
@@ -130,8 +130,8 @@ func (w *Walk) refusedOf(t *try, err error, before map[string][]Row, row Row, wh
 	return w.refused(t, err, before)
 }
 
-// refused reports whether a write was refused, for a reason that there may be, and had no
-// effect then.
+// refused reports whether a write was refused. The reason must be one of Refusals, and the
+// write must have had no effect.
 func (w *Walk) refused(t *try, err error, before map[string][]Row) bool {
 	if err == nil {
 		return false
@@ -141,7 +141,7 @@ func (w *Walk) refused(t *try, err error, before map[string][]Row) bool {
 	return true
 }
 
-// holds holds a row to what was written.
+// holds compares a row with what was written.
 func (w *Walk) holds(t *try, r *mapping.Resource, row Row, values map[string]any) {
 	for name, v := range values {
 		want, _ := w.value(t, r.Field(name), v)
@@ -152,8 +152,8 @@ func (w *Walk) holds(t *try, r *mapping.Resource, row Row, values map[string]any
 	}
 }
 
-// kept holds what a change of some values leaves as it was. What a client cannot write
-// the system may derive.
+// kept requires that an update has changed only its values. Fields that a client cannot
+// write may be derived by the system.
 func (w *Walk) kept(t *try, r *mapping.Resource, before, after Row, values map[string]any) {
 	require.Equal(t, [2]any{before.Client, before.Hidden}, [2]any{after.Client, after.Hidden}, "whose %s %s is", r.Name, before.Key)
 	for name, v := range before.Fields {
@@ -172,7 +172,7 @@ func (w *Walk) kept(t *try, r *mapping.Resource, before, after Row, values map[s
 	}
 }
 
-// unchanged holds all rows to what they were, but one.
+// unchanged requires that all rows but one are as before.
 func (w *Walk) unchanged(t *try, before map[string][]Row, resource string, but Key) {
 	for _, name := range w.Resources {
 		was, is := w.named(before[name]), w.named(w.rows[name])

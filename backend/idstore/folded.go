@@ -11,14 +11,14 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// Keys that differ in case alone are one where the system compares without case. Then
-// kept_id.folded has what they have in common, and kept_id.key the spelling that was
-// met first, which the system is sent. A key that is not folded is none there.
+// Keys that differ only in case are equal if the system compares without case. Then
+// kept_id.folded has the folded key, and kept_id.key the spelling that was seen first,
+// which is sent to the system. A key without a folded form is not found then.
 
 func (s *Store) folds(resource string) bool { return slices.Contains(s.ignoresCase, resource) }
 
-// IgnoreCase makes the keys of a resource one that differ in case alone. It must be called
-// before any ID of it is asked for.
+// IgnoreCase makes keys of a resource equal that differ only in case. It must be called
+// before any ID of the resource is looked up.
 func (s *Store) IgnoreCase(ctx context.Context, resource string) error {
 	if s.folds(resource) {
 		return nil
@@ -34,7 +34,7 @@ func (s *Store) IgnoreCase(ctx context.Context, resource string) error {
 const foldAtOnce = 1000
 
 // foldKeys folds the keys of a resource from before its case was ignored. Of several
-// that are one the first stays; the IDs of the others are found no more.
+// equal keys the first stays; the IDs of the others are no longer found.
 func (s *Store) foldKeys(ctx context.Context, resource string) error {
 	var gone []int64
 	for from, more := int64(0), true; more; {
@@ -56,8 +56,8 @@ func (s *Store) foldKeys(ctx context.Context, resource string) error {
 	return nil
 }
 
-// foldSome folds the next keys behind an ID. It returns the last one's, and those of
-// keys that another one stands for.
+// foldSome folds the next keys after an ID. It returns the last ID, and the IDs of keys
+// that equal an earlier one.
 func (s *Store) foldSome(ctx context.Context, c sqlrecord.Conn, resource string, from int64) (last int64, gone []int64, more bool, err error) {
 	var rows [][]mapping.Value
 	name := mapping.TextValue(resource)

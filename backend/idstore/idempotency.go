@@ -10,13 +10,13 @@ import (
 	"frontdesk/mapping"
 )
 
-// purgeAtOnce bounds how many expired answers one Begin clears away.
+// purgeAtOnce bounds how many expired answers one Begin removes.
 const purgeAtOnce = 100
 
-// Recall returns the answer that is kept under an idempotency key, nil where there is
-// none. It fails with IdempotencyInUse where the work has begun and not ended: it is
-// under way, or whoever did it died and nobody knows how far it came. Such a key is free
-// again after 24 hours: the work happens at most once.
+// Recall returns the answer that is kept under an idempotency key, nil if there is none. It
+// fails with IdempotencyInUse if the work has begun and not ended: it is under way, or its
+// gateway died and nobody knows how far the work came. Such a key is free again after 24
+// hours, so the work happens at most once.
 func (s *Store) Recall(ctx context.Context, client auth.Client, key string) (memo *backend.StoredAnswer, err error) {
 	var row []mapping.Value
 	err = s.db.Read(ctx, func(c sqlrecord.Conn) (err error) {
@@ -40,8 +40,8 @@ func (s *Store) Recall(ctx context.Context, client auth.Client, key string) (mem
 }
 
 // Begin marks, durably, that the work under an idempotency key begins. It fails with
-// backend.ErrStale where other work under it has begun, or been done, since Recall. The mark is
-// when it expires: whoever takes the key after that has a later one.
+// backend.ErrStale if other work under the key has begun, or been done, since Recall. The mark is
+// the time when the key expires: whoever takes the key after that gets a later one.
 func (s *Store) Begin(ctx context.Context, client auth.Client, key string) (mark int64, err error) {
 	now := s.now()
 	mark = now.Add(backend.StoredAnswerLife).UnixMilli()
@@ -67,14 +67,14 @@ func (s *Store) Begin(ctx context.Context, client auth.Client, key string) (mark
 }
 
 // Finish keeps the answer of work that has begun under the key: for 24 hours, or
-// for m.Life where that is longer.
+// for m.Life if that is longer.
 func (s *Store) Finish(ctx context.Context, client auth.Client, key string, mark int64, m backend.StoredAnswer) error {
 	return s.end(ctx, `UPDATE kept_answer SET sum = ?4, answer = ?5, expires_at = ?6 WHERE client_id = ?1 AND key = ?2 AND expires_at = ?3 AND answer IS NULL`,
 		mapping.IntValue(client.ID), mapping.TextValue(key), mapping.IntValue(mark), mapping.BytesValue(m.Sum[:]), mapping.BytesValue(m.Answer),
 		mapping.IntValue(s.now().Add(max(backend.StoredAnswerLife, m.Life)).UnixMilli()))
 }
 
-// Abandon frees the key of work that has begun and left no trace.
+// Abandon frees the key of work that has begun and had no effect.
 func (s *Store) Abandon(ctx context.Context, client auth.Client, key string, mark int64) error {
 	return s.end(ctx, `DELETE FROM kept_answer WHERE client_id = ?1 AND key = ?2 AND expires_at = ?3 AND answer IS NULL`,
 		mapping.IntValue(client.ID), mapping.TextValue(key), mapping.IntValue(mark))

@@ -11,15 +11,15 @@ import (
 	"frontdesk/mapping"
 )
 
-// ErrOther says that a store is not the one that was to be opened.
+// ErrOther says that a store is not the expected one.
 var ErrOther = errors.New("another id store")
 
-// ID is the UUID that the store was given when it was made, or when the first
-// version opened it that knows of identities.
+// ID is the UUID that the store got when it was made, or when a version with identities
+// first opened it.
 func (s *Store) ID() string { return s.id }
 
 // expect fails with ErrOther unless this is the store of that UUID. It changes
-// nothing: what was meant to be here may be restored from a backup.
+// nothing, so that the expected store can still be restored from a backup.
 func (s *Store) expect(ctx context.Context, id string) error {
 	sql := `SELECT name FROM sqlite_master WHERE name = 'kept_store'`
 	if s.db.Dialect().Name == sqlrecord.Postgres().Name {

@@ -12,23 +12,22 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// IDs are given out from the number of seconds since begun on, never below it. So a
-// store that takes the place of a lost one, or is restored as it was some time ago,
-// gives out none that was given out since, but for what was given out faster than one
-// a second. From 2060 on, or by a clock that is wrong, they go on from the last:
-// every resource has a thousand million left then.
+// A new ID is at least the number of seconds since begun. So a store that replaces a lost
+// one, or is restored from a backup, does not issue IDs again that were issued meanwhile,
+// unless these were issued faster than one a second. From 2060 on, or by a wrong clock, IDs
+// go on from the last: every resource has a thousand million left then.
 var begun = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 const highestFloor = 1 << 30
 
-// floor is the ID that new ones are given out above.
+// floor is the ID above which new ones are issued.
 func (s *Store) floor() int64 {
 	return min(int64(s.now().Sub(begun)/time.Second), highestFloor)
 }
 
-// IDs returns the int4 of every key, and gives one out, counting for each resource,
-// to those that have none yet: durably before it returns, never changed, never given
-// to another key.
+// IDs returns the ID (int4) of every key, and issues one, counted per resource, for keys
+// that have none yet. An ID is durable before IDs returns, never changes, and never gets
+// another key.
 func (s *Store) IDs(ctx context.Context, refs []sheet.KeyRef) (sheet.IDs, error) {
 	ids := make(sheet.IDs, len(refs))
 	var missing []sheet.KeyRef
@@ -54,7 +53,7 @@ func (s *Store) IDs(ctx context.Context, refs []sheet.KeyRef) (sheet.IDs, error)
 	return ids, nil
 }
 
-// Given returns the int4 of those keys that have one, and gives none out.
+// Given returns the IDs of the keys that have one, and issues none.
 func (s *Store) Given(ctx context.Context, refs []sheet.KeyRef) (sheet.IDs, error) {
 	ids := make(sheet.IDs, len(refs))
 	if _, err := s.readIDs(ctx, refs, ids); err != nil {
@@ -63,7 +62,7 @@ func (s *Store) Given(ctx context.Context, refs []sheet.KeyRef) (sheet.IDs, erro
 	return ids, nil
 }
 
-// readIDs adds those that were given out before, and returns the others.
+// readIDs adds the IDs that were issued before, and returns the other keys.
 func (s *Store) readIDs(ctx context.Context, refs []sheet.KeyRef, ids sheet.IDs) (missing []sheet.KeyRef, err error) {
 	err = s.db.Read(ctx, func(c sqlrecord.Conn) error {
 		missing = nil
@@ -101,7 +100,7 @@ func values(ref sheet.KeyRef) []mapping.Value {
 	return []mapping.Value{mapping.TextValue(ref.Resource), mapping.IntValue(ref.Client), mapping.TextValue(ref.Key)}
 }
 
-// giveOut gives new IDs to keys, unless somebody else has done so meanwhile.
+// giveOut issues new IDs for keys, unless somebody else has done so meanwhile.
 func (s *Store) giveOut(ctx context.Context, refs []sheet.KeyRef, ids sheet.IDs) error {
 	given := sheet.IDs{}
 	err := s.write(ctx, func(c sqlrecord.Conn) error {
@@ -134,8 +133,8 @@ func (s *Store) giveOut(ctx context.Context, refs []sheet.KeyRef, ids sheet.IDs)
 	return nil
 }
 
-// giveOne gives out one ID. last holds the highest of each resource whose
-// counter this transaction has locked.
+// giveOne issues one ID. last has the highest ID of each resource whose counter this
+// transaction has locked.
 func (s *Store) giveOne(ctx context.Context, c sqlrecord.Conn, ref sheet.KeyRef, last map[string]int64) (int32, error) {
 	if _, locked := last[ref.Resource]; !locked {
 		row, err := sqlrecord.One(ctx, c, `INSERT INTO kept_last_id (resource, id) VALUES (?1, 0) ON CONFLICT (resource) DO UPDATE SET id = kept_last_id.id RETURNING id`,
@@ -156,7 +155,7 @@ func (s *Store) giveOne(ctx context.Context, c sqlrecord.Conn, ref sheet.KeyRef,
 	if s.folds(ref.Resource) {
 		folded = mapping.TextValue(sheet.FoldKey(ref.Key))
 	}
-	// The key may be there, not folded: from a gateway whose sheet does not ignore case yet.
+	// The key may exist unfolded, from a gateway whose sheet does not ignore case yet.
 	row, err := sqlrecord.One(ctx, c, `INSERT INTO kept_id (resource, client_id, key, id, folded) VALUES (?1, ?2, ?3, ?4, ?5)
 		ON CONFLICT (resource, client_id, key) DO UPDATE SET folded = excluded.folded RETURNING id`,
 		[]sqlrecord.Column{number}, append(values(ref), mapping.IntValue(id), folded)...)
@@ -171,13 +170,13 @@ func (s *Store) giveOne(ctx context.Context, c sqlrecord.Conn, ref sheet.KeyRef,
 
 func (s *Store) remember(ref sheet.KeyRef, id int32) {
 	s.ids.Add(ref, id)
-	if !s.folds(ref.Resource) { // else it may be another spelling than the one that is kept
+	if !s.folds(ref.Resource) { // a folded key may be another spelling than the kept one
 		s.keys.Add(sheet.IDRef{Resource: ref.Resource, ID: id}, ref)
 	}
 }
 
-// Keys returns the keys that IDs were given out for. An ID that was never given
-// out, or for a key of another client, is left out: they cannot be told apart.
+// Keys returns the keys of IDs. An ID that was never issued, or belongs to another
+// client's key, is left out: the caller cannot distinguish the two.
 func (s *Store) Keys(ctx context.Context, client auth.Client, refs []sheet.IDRef) (sheet.Keys, error) {
 	keys := make(sheet.Keys, len(refs))
 	var missing []sheet.IDRef

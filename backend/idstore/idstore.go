@@ -1,7 +1,7 @@
-// Package idstore is the gateway's own small store beside a system that is not its
-// own. It has the int4 ids that were given out for the system's keys, and the answers
-// under idempotency keys if the system has no table for them. The key keep of a mapping
-// sheet says where it is.
+// Package idstore is the gateway's own small store for use with a vendor's system. It has
+// the int4 IDs that were issued for the system's keys, and the answers under idempotency
+// keys if the system has no table for them. The key keep of a mapping sheet says where it
+// is.
 //
 // It has no records. It lives in a SQLite file, or in PostgreSQL if several gateways
 // share it.
@@ -38,26 +38,26 @@ type Store struct {
 	keys *lru.Cache[sheet.IDRef, sheet.KeyRef]
 }
 
-// cached is how many IDs are remembered in memory, in each direction: some 40 MB when all are
+// cached is how many IDs are cached in memory, in each direction: some 40 MB when all are
 // in use.
 const cached = 100_000
 
 // Options say what a Store works with. Now is needed.
 type Options struct {
 	Now func() time.Time
-	// ID is that of the store whose IDs clients know: any other is ErrOther, and
-	// stays as it is. "" where clients know none yet.
+	// ID is the identity of the store whose IDs clients know: Open refuses any other
+	// with ErrOther, and leaves it as it is. "" if clients know none yet.
 	ID string
-	// IgnoreCase are the resources whose keys are one where they differ in case alone.
+	// IgnoreCase are the resources whose keys are equal if they differ only in case.
 	IgnoreCase []string
-	// Log is told of IDs that are found no more; nil for nobody.
+	// Log gets the IDs that are no longer found; may be nil.
 	Log *zap.Logger
 }
 
-// Open makes or migrates the tables in a database, which stays its owner's.
+// Open makes or migrates the tables in a database. The caller still closes the database.
 func Open(ctx context.Context, db sqlrecord.DB, o Options) (*Store, error) {
 	s := &Store{db: db, now: o.Now, log: o.Log}
-	s.ids, _ = lru.New[sheet.KeyRef, int32](cached) // which fail for no size
+	s.ids, _ = lru.New[sheet.KeyRef, int32](cached) // cannot fail: the size is positive
 	s.keys, _ = lru.New[sheet.IDRef, sheet.KeyRef](cached)
 	if s.log == nil {
 		s.log = zap.NewNop()
@@ -81,13 +81,13 @@ func Open(ctx context.Context, db sqlrecord.DB, o Options) (*Store, error) {
 	return s, nil
 }
 
-// write runs a transaction, and again where another gateway gave out or folded the same
-// key at the same time: then it is there.
+// write runs a transaction, and runs it again if another gateway issued an ID for, or
+// folded, the same key at the same time: then the key is there.
 func (s *Store) write(ctx context.Context, f func(sqlrecord.Conn) error) error {
 	return backend.RunAgain(ctx, func() error { return s.db.Write(ctx, f) }, func(err error) bool { return errors.Is(err, backend.ErrStale) })
 }
 
-// failed says what the store was asked for.
+// failed adds what the store was doing to an error.
 func failed(what string, err error) error {
 	return fmt.Errorf("%w: %s: %w", backend.ErrOwnStore, what, err)
 }

@@ -15,21 +15,22 @@ import (
 )
 
 const (
-	// longestTurn is how long a turn lasts at most where its context has no deadline.
+	// longestTurn is how long a turn lasts at most if its context has no deadline.
 	longestTurn = time.Minute
-	// firstLook and longestLook are how soon one who waits looks again.
+	// firstLook and longestLook are the shortest and longest pause between two looks of a
+	// waiting caller.
 	firstLook, longestLook = 5 * time.Millisecond, 100 * time.Millisecond
 )
 
 // Take waits until it is this caller's turn to judge and change a record, which no other
 // gateway that shares the store then has until release is called. It fails with
-// backend.ErrCollision where another one has it when ctx ends. client is 0 where all
-// clients share the record. A turn never lasts beyond the deadline of ctx: so a gateway
-// that dies keeps nobody for longer, and what is done in the turn must be done under ctx.
+// backend.ErrCollision if another one has it when ctx ends. client is 0 if all clients share
+// the record. A turn ends at the deadline of ctx at the latest: so a gateway that dies does
+// not block others for longer, and all work of the turn must be done under ctx.
 //
-// It is a row and no lock of the session, which a pooler would give to somebody else,
-// and which would take a connection for as long as the turn lasts. A store in SQLite is
-// one gateway's: there is nobody to wait for.
+// A turn is a row and not a lock of the session: a pooler would give that to somebody else,
+// and it would take a connection for as long as the turn lasts. A store in SQLite belongs to
+// one gateway, so there is nobody to wait for.
 func (s *Store) Take(ctx context.Context, resource string, client int64, id int32) (release func(ctx context.Context), err error) {
 	if s.db.Dialect().Name != sqlrecord.Postgres().Name {
 		return func(context.Context) {}, nil
@@ -51,7 +52,7 @@ func (s *Store) Take(ctx context.Context, resource string, client int64, id int3
 		if err == nil {
 			continue
 		}
-		if held && ctx.Err() != nil { // the deadline may pass within a look as well as between two
+		if held && ctx.Err() != nil { // the deadline may pass during a look as well as between two
 			return nil, fmt.Errorf("%w: another gateway writes %s %d: %w", backend.ErrCollision, resource, id, ctx.Err())
 		}
 		return nil, failed("take the turn to write a "+resource, err)
@@ -69,7 +70,7 @@ func (s *Store) tryTake(ctx context.Context, name []mapping.Value) (taken bool, 
 	return n == 1, err
 }
 
-// release ends a turn. Where that fails the turn ends with its deadline.
+// release ends a turn. If that fails, the turn ends at its deadline.
 func (s *Store) release(ctx context.Context, name []mapping.Value) {
 	_, _ = sqlrecord.Change(ctx, s.db, `DELETE FROM kept_turn WHERE resource = $1 AND client_id = $2 AND id = $3 AND holder = $4`, name...)
 }

@@ -33,7 +33,7 @@ func judgeName(of, name string) error {
 type NewUser struct {
 	Username string
 	Password string
-	Email    string // "" where none is known
+	Email    string // "" if none is known
 	Client   string // the client's name; a new one is added
 	External bool
 }
@@ -58,7 +58,7 @@ func (t *txn) addClient(ctx context.Context, name string) (auth.Client, error) {
 		if err := judgeName("client", name); err != nil {
 			return auth.Client{}, err
 		}
-		// Another process may add it meanwhile; the client exists afterwards in any case.
+		// Another process may add the client meanwhile; it exists afterwards in any case.
 		_, err = t.conn.Exec(ctx, `INSERT INTO client (name, created_at) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING`,
 			mapping.TextValue(name), mapping.IntValue(t.now().UnixMilli()))
 		if err == nil {
@@ -111,8 +111,8 @@ func (t *txn) addUser(ctx context.Context, n NewUser, hash string) (auth.User, e
 	return user, err
 }
 
-// SetBlocked blocks a user, or unblocks him. Gateways ask for EndedSessions, and so end the
-// sessions from before. It fails with auth.ErrUnknownUser.
+// SetBlocked blocks or unblocks a user. Gateways poll EndedSessions, and so end the user's
+// earlier sessions. It fails with auth.ErrUnknownUser.
 func (s *Store) SetBlocked(ctx context.Context, username string, blocked bool) error {
 	return s.changeUsers(ctx, func(t *txn) error {
 		if !blocked {
@@ -130,7 +130,7 @@ func (s *Store) SetPassword(ctx context.Context, username, encodedHash string) e
 }
 
 // endSessions makes a change of a user that ends the user's sessions. The end is by the clock of
-// the database, whoever makes the change, and later than the end before: see auth.User.
+// the database, whatever program makes the change, and later than the previous end: see auth.User.
 func (t *txn) endSessions(ctx context.Context, change string, who mapping.Value, why auth.Cause, to mapping.Value) error {
 	present := t.dialect.Present
 	return t.changeUser(ctx, `sessions_end = CASE WHEN sessions_end >= `+present+` THEN sessions_end + 1 ELSE `+present+` END, sessions_end_why = ?2, `+change,
@@ -236,7 +236,7 @@ func moment(v mapping.Value) time.Time {
 	return time.UnixMilli(v.Int()).UTC()
 }
 
-// byName compares names to the byte: upper and lower case differ.
+// byName compares names byte by byte: upper and lower case differ.
 const byName = `WHERE u.username = ?1`
 
 // findUser returns the user that a condition finds, and fails with unknown if there is none.

@@ -12,7 +12,7 @@ import (
 const netherlands = 528
 
 // addressBook knows streets by postcode. It is a small extract, not a register:
-// most places are unknown to it.
+// it lacks most places.
 type addressBook map[string][]street
 
 // street is a range of house numbers that share a postcode.
@@ -33,7 +33,7 @@ func loadAddressBook() addressBook {
 	return book
 }
 
-// barePostcode is a postcode as the book compares it.
+// barePostcode is a postcode in the form in which the book compares it.
 func barePostcode(s string) string { return strings.ToUpper(strings.ReplaceAll(s, " ", "")) }
 
 // has reports whether a house number lies in the range.

@@ -13,7 +13,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// largeLine is the size from which the space of a line is not kept for the next.
+// largeLine is the size from which the buffer of a line is not reused.
 const largeLine = 1 << 20
 
 // ErrUnknownClient says that no client has that name.
@@ -35,8 +35,8 @@ func (s *Store) FindClient(ctx context.Context, name string) (auth.Client, error
 	return client, err
 }
 
-// Export implements backend.Exporter on a connection of its own. Answers under
-// idempotency keys, which live for a day, are left out like the users are.
+// Export implements backend.Exporter on a connection of its own. Like users,
+// answers under idempotency keys, which live for a day, are left out.
 func (s *Store) Export(ctx context.Context, client auth.Client, w io.Writer) (m backend.Manifest, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -60,7 +60,7 @@ type exporter struct {
 	records *sqlrecord.Store
 	client  auth.Client
 	out     *backupzip.Writer
-	stop    func(cause error) // ends the statement at work
+	stop    func(cause error) // ends the running statement
 }
 
 func (e *exporter) run(ctx context.Context, model *mapping.Model) error {
@@ -87,12 +87,12 @@ func (e *exporter) run(ctx context.Context, model *mapping.Model) error {
 	return nil
 }
 
-// part writes the records of a resource, where there are any.
+// part writes the records of a resource, if there are any.
 func (e *exporter) part(ctx context.Context, r *mapping.Resource) error {
 	return e.records.Each(ctx, e.client, r, func(rec mapping.Record) error {
 		err := e.out.Add(rec)
 		if err != nil {
-			e.stop(err) // or the rest of the result would still be fetched
+			e.stop(err) // otherwise the rest of the result would still be fetched
 		}
 		return err
 	})

@@ -35,12 +35,12 @@ var kept = map[string]map[string]mapping.Datatype{
 	"document":      {"content": mapping.Bytea, "size": mapping.Int4, "sha256": mapping.Varchar},
 }
 
-// totals are those of kept with as many decimals as money has.
+// totals are the fields of kept that are amounts of money.
 var totals = map[string][]string{"order": {"total_excl", "total_incl"}, "orderline": {"total"}}
 
-// JudgeModel returns as [strictyaml.Problems] where a vendor's model has dropped or retyped a
-// field that this administration fills, or has a resource named like one of its tables. The model
-// has all embedded resources.
+// JudgeModel returns [strictyaml.Problems] if a vendor's model has dropped or retyped a field that
+// this administration fills, or has a resource named like one of its tables. The model has all
+// embedded resources.
 func JudgeModel(model *mapping.Model) error {
 	var problems strictyaml.Problems
 	for _, name := range reservedTables {
@@ -111,7 +111,7 @@ func (t *txn) beforeUpdate(ctx context.Context, client auth.Client, before, patc
 
 // holdOrder reads the order of a line and locks it until the transaction ends, so that its
 // totals stay right while others write lines of it. The rules lock it too, but some writes
-// do not go through the rules. It is false for a record that is not a line of an order.
+// do not go through the rules. holdOrder returns false for a record that is not a line of an order.
 func (t *txn) holdOrder(ctx context.Context, client auth.Client, rec mapping.Record) (int32, bool, error) {
 	if rec.Resource != t.derived.orderline || !rec.Get("order_id").IsSet() {
 		return 0, false, nil
@@ -123,8 +123,8 @@ func (t *txn) holdOrder(ctx context.Context, client auth.Client, rec mapping.Rec
 	return q.ID, true, nil
 }
 
-// gone turns the error of a record that is missing, although the rules have seen it, into one that
-// makes the rules judge again.
+// gone turns the error of a missing record that the rules have seen into one that makes the rules
+// judge again.
 func gone(err error) error {
 	if errors.Is(err, backend.ErrNotFound) {
 		return fmt.Errorf("%w: it is gone", backend.ErrStale)

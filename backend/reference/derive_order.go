@@ -39,7 +39,7 @@ func (t *txn) newOrder(ctx context.Context, client auth.Client, rec mapping.Reco
 }
 
 // invoice gives an order that becomes invoiced its invoice number, and the VAT
-// of that moment. before has no Resource where the order is new.
+// of that moment. before has no Resource if the order is new.
 func (t *txn) invoice(ctx context.Context, client auth.Client, before, patch mapping.Record) error {
 	if patch.Get("order_status").Text() != "invoiced" || before.Resource != nil && before.Get("order_status").Text() == "invoiced" {
 		return nil
@@ -60,7 +60,7 @@ func (t *txn) invoice(ctx context.Context, client auth.Client, before, patch map
 	return nil
 }
 
-// priceLine sets the total of a line as after will be, in patch. path is that of an element.
+// priceLine sets in patch the total of the line after. path is its path as an element.
 func (t *txn) priceLine(after, patch mapping.Record, path string) error {
 	total, ok := lineTotal(after.Get("quantity"), after.Get("price"), after.Get("discount_percentage"))
 	if !ok {
@@ -101,9 +101,8 @@ func (t *txn) taxed(ctx context.Context, client auth.Client, line mapping.Record
 	return one, nil
 }
 
-// totalOrder keeps the totals of an order that is held. Version and modified_at
-// of the order have moved already, with the line that was written; the totals
-// are part of that same change.
+// totalOrder updates the totals of a locked order. Writing the line has already
+// changed the order's version and modified_at; the totals are part of that change.
 func (t *txn) totalOrder(ctx context.Context, client auth.Client, id int32) error {
 	excl, incl, err := t.addUp(ctx, client, id)
 	if err != nil {
@@ -117,7 +116,7 @@ func (t *txn) totalOrder(ctx context.Context, client auth.Client, id int32) erro
 	return nil
 }
 
-// addUp adds up the stored lines of an order. VAT is computed by the present vat_kind of the
+// addUp adds up the stored lines of an order. VAT is computed by the current vat_kind of the
 // turnover groups: a changed vat_kind affects an order when one of its lines changes or it is
 // invoiced, and never a closed order.
 func (t *txn) addUp(ctx context.Context, client auth.Client, id int32) (excl, incl mapping.Value, err error) {

@@ -8,7 +8,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// giveNumbers numbers a new record, and its children, where the model says so.
+// giveNumbers numbers a new record, and its children, if the model says so.
 func (t *txn) giveNumbers(ctx context.Context, client auth.Client, rec mapping.Record) error {
 	for _, f := range t.derived.numbered[rec.Resource] {
 		n, err := t.next(ctx, client, rec.Resource.Name+"."+f.Name)

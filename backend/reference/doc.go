@@ -1,7 +1,7 @@
 // Package reference is the built-in administration: a dealer and workshop
-// administration in an embedded SQLite database or in PostgreSQL. It keeps what
-// is derived from records right (numbers, totals, sizes), the users and their
-// passwords, the answers under idempotency keys, an address book, and it makes
+// administration in an embedded SQLite database or in PostgreSQL. It keeps the
+// fields that are derived from records (numbers, totals, sizes), the users and their
+// passwords, the answers under idempotency keys, and an address book, and it makes
 // the sample data of the demo.
 //
 // It is not the place for business rules, which package backend applies to every administration,

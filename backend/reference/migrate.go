@@ -28,8 +28,8 @@ const systemRecordsMigration = 2
 // own. Their IDs are in the files, so that they are the same everywhere.
 var systemData = map[string]string{"country": "countries", "advertisementsite": "advertisementsites"}
 
-// systemIDs is the highest ID that is kept free for system records, those of
-// later versions included.
+// systemIDs is the highest ID that is reserved for system records, including those
+// of later versions.
 const systemIDs = 999
 
 // reservedTables are the tables that no resource of a model may be named like.

@@ -17,13 +17,13 @@ const (
 // bounded so that no value can make it work for ever.
 var exact = apd.Context{Precision: 80, MaxExponent: 500, MinExponent: -500, Rounding: apd.RoundHalfUp}
 
-// vatRates are the percentages by the vat_kind of a turnover group. What is not
-// here bears no VAT on the order: zero and exempt have none, and under the
-// margin scheme it is due on the profit and not shown.
+// vatRates are the percentages by the vat_kind of a turnover group. Other
+// kinds bear no VAT on the order: zero and exempt have none, and under the
+// margin scheme VAT is due on the profit and not shown.
 var vatRates = map[string]int64{"high": 21, "low": 9}
 
-// lineTotal is quantity × price × (1 − discount/100), excluding VAT. What is not
-// set counts as 0. It is false when the result is too large to keep.
+// lineTotal is quantity × price × (1 − discount/100), excluding VAT. A null
+// counts as 0. lineTotal returns false if the result is too large to store.
 func lineTotal(quantity, price, discount mapping.Value) (mapping.Value, bool) {
 	var total, part apd.Decimal
 	calc := apd.MakeErrDecimal(&exact)
@@ -34,15 +34,15 @@ func lineTotal(quantity, price, discount mapping.Value) (mapping.Value, bool) {
 	return kept, ok && calc.Err() == nil
 }
 
-// taxed is what a line adds to its order.
+// taxed is a line's share of its order's totals.
 type taxed struct {
 	total   mapping.Value
 	vatKind string
 }
 
-// orderTotals adds up lines: excluding VAT, and including it, where the VAT is
-// taken of the sum per rate and rounded once for each. It is false when a sum
-// is too large to keep.
+// orderTotals adds up lines, excluding and including VAT. VAT is computed on the
+// sum per rate, and rounded once for each. orderTotals returns false if a sum is
+// too large to store.
 func orderTotals(lines []taxed) (excl, incl mapping.Value, ok bool) {
 	var total apd.Decimal
 	calc := apd.MakeErrDecimal(&exact)

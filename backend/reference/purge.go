@@ -16,8 +16,8 @@ import (
 // removing them only frees their space.
 const purgeEvery = time.Hour
 
-// startPurger removes expired answers, password resets and changes in the background, until the
-// function that it returns ends it.
+// startPurger removes expired answers, password resets and changes in the background, until end is
+// called.
 func startPurger(s *Store, ticks <-chan time.Time, log *zap.Logger) (end func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	var purging sync.WaitGroup

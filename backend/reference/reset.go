@@ -10,8 +10,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// KeepReset implements auth.Accounts. Those that have expired are removed on the
-// way.
+// KeepReset implements auth.Accounts. It also removes expired resets.
 func (s *Store) KeepReset(ctx context.Context, tokenHash [32]byte, username string, expires time.Time) error {
 	return s.inOwnTx(ctx, func(t *txn) error {
 		if err := t.purgeResets(ctx); err != nil {

@@ -20,16 +20,16 @@ var (
 	// no backup, of another client, or does not fit this administration. Nothing
 	// was changed.
 	ErrBackupRefused = errors.New("the backup is refused, nothing was changed")
-	// ErrOtherClient is an ErrBackupRefused that RestoreOptions.Rename prevents.
+	// ErrOtherClient is an ErrBackupRefused unless RestoreOptions.Rename is set.
 	ErrOtherClient = errors.New("the backup is of another client")
-	// ErrLegacyRecord is an ErrBackupRefused that RestoreOptions.Legacy prevents.
+	// ErrLegacyRecord is an ErrBackupRefused unless RestoreOptions.Legacy is set.
 	ErrLegacyRecord = errors.New("the model does not allow a record")
 	// ErrClientNotEmpty says that the client already has records.
 	ErrClientNotEmpty = errors.New("the client has records already, nothing was changed")
 )
 
-// refusal is an ErrBackupRefused with its reason. Causes are told, not wrapped:
-// none of them is an answer to a client of the interface.
+// refusal is an ErrBackupRefused with its reason. Causes are in its text and not
+// wrapped: none of them is an answer to a client of the interface.
 type refusal struct {
 	reason string
 	kind   error // nil, ErrOtherClient or ErrLegacyRecord
@@ -52,19 +52,19 @@ func (r *refusal) as(kind error) *refusal {
 
 // RestoreOptions say how a backup is restored.
 type RestoreOptions struct {
-	// Client is the name of the client whose records they become; it is added
-	// where it is new. It must be the client that the backup was made of.
+	// Client is the name of the client who gets the records; a new client is added.
+	// It must be the client of the backup.
 	Client string
-	// Rename allows that it is another one.
+	// Rename allows another client than that of the backup.
 	Rename bool
-	// Legacy takes records that the model would refuse today: without a field
+	// Legacy accepts records that the model would refuse today: without a field
 	// that is required now, or with a value that is no longer allowed. An
-	// administration whose model has changed holds such.
+	// administration whose model has changed has such records.
 	Legacy bool
 	// MaxLine is how many bytes of JSON one record may have; 0 for 64 MiB.
 	MaxLine int64
-	// Progress, where not nil, is told how far the work is, counting every record
-	// twice: when it is checked, and when it is stored.
+	// Progress, if not nil, is called with the progress. Every record counts twice:
+	// when it is checked, and when it is stored.
 	Progress func(done, total int64)
 }
 
@@ -78,19 +78,18 @@ const progressEvery = 1000
 // Restore reads a backup into a client without records: the same records with
 // their IDs, numbers, moments, versions, states and totals.
 //
-// All of the file is judged before anything is changed, and what is stored is
-// stored in one transaction, whatever its size: it is all there afterwards or
-// nothing is, and there is no half restored administration to go on with. On
-// SQLite that needs room on disk for about the same data once more, in the log,
-// and other writes wait as long; a server on the same file is best stopped.
+// The whole file is judged before anything is changed, and everything is stored in
+// one transaction, whatever its size: afterwards all of it is there, or nothing. On
+// SQLite the log needs room on disk for about the same data once more, and other
+// writes wait as long; a server on the same file is best stopped.
 //
-// IDs are kept, since others (documents, invoices, shops) know records by them.
-// Where one is taken by another client's record of the same database, the backup
-// is refused: it can go into a database of its own. No ID or number that the
-// backup's administration had given out is given out again, not even those of
-// records deleted before the backup.
+// IDs are kept, since others (documents, invoices, shops) know records by them. If
+// another client's record in the same database has one of the IDs, the backup is
+// refused: it needs a database of its own. No ID or number that the backup's
+// administration had issued is issued again, not even those of records deleted
+// before the backup.
 //
-// Of the records the IDs are held in memory, four bytes each.
+// The IDs of the records are held in memory, four bytes each.
 func Restore(ctx context.Context, s *Store, file io.ReaderAt, size int64, o RestoreOptions) (backend.Manifest, error) {
 	o.MaxLine = cmp.Or(o.MaxLine, defaultMaxLine)
 	if o.Progress == nil {
@@ -100,7 +99,7 @@ func Restore(ctx context.Context, s *Store, file io.ReaderAt, size int64, o Rest
 	if err != nil {
 		return backend.Manifest{}, err
 	}
-	// Once before the long work, and once more where it counts.
+	// The check before the long work; the transaction checks again.
 	if err := s.mustHaveNoRecords(ctx, o.Client); err != nil {
 		return backend.Manifest{}, err
 	}
@@ -211,8 +210,8 @@ func (r *restorer) run(ctx context.Context) error {
 	return r.setCounters(ctx)
 }
 
-// takeIDs sees that the backup's IDs are free, and keeps them and all that were
-// given out before it from being given out.
+// takeIDs checks that the backup's IDs are free, and keeps all IDs that its
+// administration had issued from being issued again.
 func (r *restorer) takeIDs(ctx context.Context) error {
 	for _, resource := range r.model.Resources {
 		last := r.backup.manifest.LastIDs[resource.Name]
@@ -232,7 +231,7 @@ func (r *restorer) takeIDs(ctx context.Context) error {
 	return nil
 }
 
-// mustBeFree walks along the IDs that are taken and those of the part.
+// mustBeFree compares the IDs that are taken with those of the part, both in order.
 func (r *restorer) mustBeFree(ctx context.Context, p *backupPart) error {
 	n := 0
 	return r.EachID(ctx, p.resource, 0, func(id int32) error {
@@ -283,7 +282,7 @@ func (r *restorer) flush(ctx context.Context, p *backupPart) error {
 	return err
 }
 
-// withhold removes references that the database could not resolve yet.
+// withhold removes references to records that are not stored yet.
 func (r *restorer) withhold(p *backupPart, rec mapping.Record) {
 	for i := range p.resource.Fields {
 		f := &p.resource.Fields[i]
@@ -296,7 +295,7 @@ func (r *restorer) withhold(p *backupPart, rec mapping.Record) {
 	}
 }
 
-// stored reports whether a record is there by the time that one of p is stored.
+// stored reports whether the record to is stored before the record id of p.
 func (r *restorer) stored(p *backupPart, id int32, target *mapping.Resource, to int32) bool {
 	if target == p.resource {
 		return to <= id || r.isSystem(target, to)
@@ -304,7 +303,7 @@ func (r *restorer) stored(p *backupPart, id int32, target *mapping.Resource, to 
 	return r.rank[target] < r.rank[p.resource] || r.isSystem(target, to)
 }
 
-// setCounters has numbers go on after the highest.
+// setCounters lets numbers continue after the highest.
 func (r *restorer) setCounters(ctx context.Context) error {
 	for _, counters := range []map[string]int64{r.backup.manifest.Counters, r.highest} {
 		for name, value := range counters {
@@ -319,8 +318,8 @@ func (r *restorer) setCounters(ctx context.Context) error {
 	return nil
 }
 
-// numberIn reads back what a format such as O%06d made of a number; 0 for a text
-// that it did not make.
+// numberIn is the number from which a format such as O%06d made a text; 0 for any
+// other text.
 func numberIn(format, text string) int64 {
 	before, rest, _ := strings.Cut(format, "%")
 	_, after, _ := strings.Cut(rest, "d")

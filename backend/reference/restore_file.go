@@ -30,14 +30,14 @@ type backupPart struct {
 	backend.Part
 	resource *mapping.Resource
 	entry    *zip.File
-	fields   []int   // positions, in the order of the lines; found with the first
-	ids      []int32 // of its records, ascending; found when it is judged
+	fields   []int   // positions, in the order of the lines; set by the first line
+	ids      []int32 // of its records, ascending; set when it is judged
 }
 
 const (
 	// maxManifest bounds the manifest, which is read whole.
 	maxManifest = 1 << 20
-	// maxDeflate is the most that deflate can make of one byte.
+	// maxDeflate is the largest expansion of deflate.
 	maxDeflate = 1032
 )
 
@@ -54,7 +54,7 @@ func (p *backupPart) refuse(line int64, format string, args ...any) *refusal {
 }
 
 // openBackup reads the table of contents and the manifest: the file must have
-// exactly the parts that the manifest tells of, in sizes that can be.
+// exactly the parts in the manifest, in possible sizes.
 func openBackup(file io.ReaderAt, size int64, model *mapping.Model, o RestoreOptions) (*backupFile, error) {
 	archive, err := zip.NewReader(file, size)
 	if err != nil {

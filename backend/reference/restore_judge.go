@@ -26,12 +26,12 @@ type judge struct {
 	model   *mapping.Model
 	rows    *mapping.Catalogue
 	options RestoreOptions
-	ordered []*backupPart             // what is referred to first, where there is such an order
+	ordered []*backupPart             // referenced parts first, as far as there is such an order
 	rank    map[*mapping.Resource]int // its place in that order
 	system  map[*mapping.Resource][]int32
 	open    []openReference
 	done    int64
-	again   []byte // a line written again
+	again   []byte // a line, exported again
 
 	order    *mapping.Resource
 	numbered map[*mapping.Resource][]*mapping.Field
@@ -137,8 +137,8 @@ func (j *judge) arrange() {
 	}
 }
 
-// decode reads a line, which must be written to the byte as Export writes it:
-// so no value is changed by being read, and no field is missing.
+// decode reads a line, which must be byte for byte as Export writes it: so no value
+// is changed by being read, and no field is missing.
 func (j *judge) decode(p *backupPart, n int64, line []byte) (mapping.Record, error) {
 	at := bytes.LastIndex(line, []byte(backupzip.VersionMember))
 	if at < 0 || line[len(line)-1] != '}' {
@@ -171,7 +171,7 @@ func (j *judge) decode(p *backupPart, n int64, line []byte) (mapping.Record, err
 		j.again = nil
 	}
 	for _, i := range p.resource.RecordFields() {
-		if rec.Values[i].IsAbsent() { // newer than the backup: empty, as it is in older records
+		if rec.Values[i].IsAbsent() { // the field is newer than the backup: null, as in older records
 			rec.Values[i] = mapping.NullValue()
 		}
 	}
@@ -183,9 +183,8 @@ func (j *judge) word(e *mapping.Error) string {
 	return j.rows.Lookup(e.Reason, mapping.OpUpdate).Word(e.Args)
 }
 
-// fieldsOf finds the order of the fields in the first line of a part. With the
-// model that the backup was made with, they are all there; with another one,
-// fields that are newer may be missing.
+// fieldsOf finds the order of the fields in the first line of a part. If the model
+// has changed since the backup, newer fields may be missing.
 func (j *judge) fieldsOf(p *backupPart, n int64, object []byte) ([]int, error) {
 	d := jsontext.NewDecoder(bytes.NewReader(object))
 	var fields []int
@@ -240,7 +239,7 @@ func (j *judge) number(counter, format string, v mapping.Value) {
 	}
 }
 
-// hidden judges what the administration itself keeps in every record.
+// hidden judges the values that the administration itself keeps in every record.
 func (j *judge) hidden(p *backupPart, n int64, rec mapping.Record) error {
 	r := p.resource
 	id := rec.ID()
@@ -262,8 +261,8 @@ func (j *judge) hidden(p *backupPart, n int64, rec mapping.Record) error {
 	return nil
 }
 
-// values judges the fields by the model. Their lengths count always, since the
-// database relies on them.
+// values judges the fields by the model. Lengths are checked even with Legacy, since
+// the database relies on them.
 func (j *judge) values(p *backupPart, n int64, rec mapping.Record) error {
 	own := mapping.Record{Resource: rec.Resource, Values: slices.Clone(rec.Values)}
 	for i := range p.resource.Fields {

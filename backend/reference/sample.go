@@ -22,7 +22,7 @@ const (
 	DemoClient  = "Demo Garage"
 	OtherClient = "Other Garage"
 	otherOrders = 25
-	// DefaultOrders is how many the demo client has where nothing else is asked.
+	// DefaultOrders is how many orders the demo client has by default.
 	DefaultOrders = 250
 )
 
@@ -36,18 +36,18 @@ const sampleBatch = 1000
 // SeedOptions say how much sample data to make.
 type SeedOptions struct {
 	// Records is the number of orders of the demo client. Their IDs are 1 to
-	// Records. All else is scaled by it. 0 takes what sample data there is, and
-	// makes DefaultOrders where there is none.
+	// Records. All else is scaled by it. With 0 existing sample data
+	// stays, and if there is none, DefaultOrders are made.
 	Records int
-	// Progress, where not nil, is told how many of all records are made, after
-	// every transaction.
+	// Progress, if not nil, is called after every transaction with how many of all
+	// records are made.
 	Progress func(done, total int)
 }
 
 // Seed makes the sample data: the clients Demo Garage and Other Garage, their
 // users, whose passwords are their names, and their records. The same number of
-// orders makes the same records, passwords apart. A database that has them is
-// left as it is, one where making them was interrupted gets the rest, and any
+// orders makes the same records, except for password hashes. A database that has
+// them stays as it is, one where making them was interrupted gets the rest, and any
 // other that is not empty is refused with ErrSampleData.
 func Seed(ctx context.Context, s *Store, o SeedOptions) error {
 	if o.Records < 0 {
@@ -108,8 +108,8 @@ func (s *Store) plant(ctx context.Context, all []batch, done int, progress func(
 	return nil
 }
 
-// sampleState tells of how many orders the sample data here is, or is to be, whether it was begun,
-// and how many of its batches are made. 0 orders are wanted where it may be of any number.
+// sampleState returns how many orders the sample data has or will have, whether it was begun, and how
+// many of its batches are made. wanted is 0 if any number of orders will do.
 func (s *Store) sampleState(ctx context.Context, wanted int) (orders int, begun bool, done int, err error) {
 	orders = cmp.Or(wanted, DefaultOrders)
 	err = s.db.Read(ctx, func(conn sqlrecord.Conn) error {
@@ -235,8 +235,8 @@ func (b batch) make(ctx context.Context, t *txn, at *time.Time) error {
 	return nil
 }
 
-// alignIDs makes PostgreSQL give out the next IDs without a gap, where a
-// transaction that failed had taken some.
+// alignIDs makes PostgreSQL issue the next IDs without a gap, even if a failed
+// transaction has used some.
 func (t *txn) alignIDs(ctx context.Context) error {
 	if !t.postgres() {
 		return nil

@@ -10,9 +10,9 @@ import (
 	"frontdesk/mapping"
 )
 
-// sampleText is what a garage with DefaultOrders orders has, in an order in which everything that
-// is referred to comes first. A line is a resource, when the record was made, and its fields; what
-// belongs to the record before it has no time.
+// sampleText has the records of a garage with DefaultOrders orders, referenced records first. A line
+// has a resource, the time when the record was made, and its fields; a line without a time belongs to
+// the record before it.
 //
 //go:embed data/sample.tsv
 var sampleText string
@@ -29,17 +29,16 @@ var sampleResources = []string{
 	"vehicle", "vehicleroleline", "vehicleadvertisementsite", "order", "orderline", "document",
 }
 
-// sampled is a record, when it was made, and what belongs to it.
+// sampled is a record, the time when it was made, and the records that belong to it.
 type sampled struct {
 	mapping.Record
 	at   time.Time
 	with []mapping.Record
 }
 
-// world is the records of one client of the sample data: of many orders the same garage several
-// times, with other vehicles and moments. The n-th record of a resource is the same whenever it
-// is made, and in an empty database its ID lies base above n, so that records can refer to others
-// that are made elsewhere.
+// world is the records of one client of the sample data: for many orders the same garage several times,
+// with other vehicles and moments. The n-th record of a resource is always the same, and in an empty
+// database its ID is n plus base, so that records can refer to others in other transactions.
 type world struct {
 	other  bool             // the second, small client
 	base   map[string]int32 // by resource: the highest ID before this client's
@@ -94,7 +93,7 @@ func (w *world) size(resource string) int {
 	return len(w.data[resource]) * copies
 }
 
-// counts are how many records of each resource there are that others refer to.
+// counts are the numbers of records of each resource that others refer to.
 func (w *world) counts() map[string]int32 {
 	counts := map[string]int32{}
 	for _, name := range w.names {
@@ -146,7 +145,7 @@ func (w *world) copied(rec mapping.Record, again int) mapping.Record {
 		}
 		if all := w.data[name]; len(all) > 0 && rec.Values[i].IsSet() {
 			n := int(rec.Values[i].Int()) - 1
-			if w.size(name) != len(all) { // there are several copies of it, or less than one
+			if w.size(name) != len(all) { // there are several copies of the resource, or less than one
 				n = (n + again*len(all)) % w.size(name)
 			}
 			out.Values[i] = mapping.IntValue(int64(w.id(name, n)))
@@ -161,8 +160,8 @@ func (w *world) copied(rec mapping.Record, again int) mapping.Record {
 	return out
 }
 
-// place gives the n-th order, which is the i-th of the data, its place among all: one was placed
-// after another up to the end, old ones are closed, and the last twelfth is in every state.
+// place dates the n-th order, which is the i-th in the data: orders follow one another up to sampleEnd,
+// old ones are closed, and the last twelfth is in every state.
 func (w *world) place(s *sampled, n, i int) {
 	states := [...]string{"open", "in_progress", "ready", "invoiced", "concept", "cancelled"}
 	status := states[n%len(states)]
@@ -196,12 +195,12 @@ func (w *world) place(s *sampled, n, i int) {
 	s.at = s.Get("order_date").Time()
 }
 
-// plateSigns are the letters of Dutch plates since side code 7, without vowels and what reads as
-// another sign, and the digits.
+// plateSigns are the letters of Dutch plates since side code 7, without vowels and letters that look
+// like others, and the digits.
 var plateSigns = map[bool]string{true: "BDFGHJKLNPRSTVXZ", false: "123456789"}
 
-// plateAfter is the plate so many after another of its series, far from its neighbours. Of each
-// series there are another two million.
+// plateAfter is the n-th plate after another in its series, in an order that spreads neighbours. Each
+// series has another two million.
 func plateAfter(plate string, n int) string {
 	out, rest := []byte(plate), int64(n)*1845301 // coprime to the number of plates of each series
 	for i := len(out) - 1; i >= 0; i-- {

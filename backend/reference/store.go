@@ -28,7 +28,7 @@ var (
 // version is the version of the fields that the administration derives, and of its own tables.
 const version = "1"
 
-// keepChanges is how long changes are kept where nothing else is said.
+// keepChanges is the default of Options.KeepChanges.
 const keepChanges = 90 * 24 * time.Hour
 
 // Options say where the administration is and what it works with.
@@ -49,8 +49,8 @@ type Options struct {
 	Log *zap.Logger
 	// KeepChanges is how long cursors of changes are good; 0 for 90 days.
 	KeepChanges time.Duration
-	// Spare frees a part of the space that is reserved for changes of users on a full disk, and
-	// reports whether there was any; nil if none is reserved.
+	// FreeReserve frees a part of the disk space that is reserved for changes of users on a full
+	// disk, and reports whether there was any; nil if none is reserved.
 	FreeReserve func() bool
 	// Purge ticks when expired rows are to be removed; nil for every hour.
 	Purge <-chan time.Time
@@ -60,7 +60,7 @@ type Options struct {
 type Store struct {
 	addressBook
 	db          sqlrecord.DB
-	reserved    sqlrecord.DB // the same for what is no call for records: users, resets, health
+	reserved    sqlrecord.DB // the same, for all but records: users, resets, health
 	model       *mapping.Model
 	derived     *derived
 	records     *sqlrecord.Store
@@ -118,7 +118,7 @@ func (s *Store) Get(ctx context.Context, r *mapping.Resource, q backend.Query) (
 	return s.records.Get(ctx, r, q)
 }
 
-// List implements backend.Reader. Until is told before the list looks, by the primary.
+// List implements backend.Reader. Until is read from the primary, before the list.
 func (s *Store) List(ctx context.Context, r *mapping.Resource, q backend.Query) (page backend.Page, err error) {
 	var until mapping.Value
 	if q.ModifiedSince.IsSet() {
@@ -167,7 +167,7 @@ func (s *Store) datedBy(now func() time.Time) *Store {
 	return &by
 }
 
-// UntilLag tells, of PostgreSQL, how far Until of pages stays behind writes under way.
+// UntilLag returns, for PostgreSQL, how far Until of pages stays behind because of writes under way.
 func (s *Store) UntilLag(ctx context.Context) (time.Duration, error) { return s.records.UntilLag(ctx) }
 
 // Database is the database of the records, in which callback jobs are stored too. It is closed

@@ -20,10 +20,10 @@ var (
 // and ends with the function that was given it.
 type txn struct {
 	internalTables
-	*sqlrecord.Store // of the records; nil where none are touched
+	*sqlrecord.Store // of the records; nil if the transaction touches none
 	derived          *derived
 	now              func() time.Time
-	vatKinds         map[int32]string // of turnover groups that were read so far
+	vatKinds         map[int32]string // of the turnover groups read so far
 }
 
 // Create implements backend.Tx.
@@ -32,7 +32,7 @@ func (t *txn) Create(ctx context.Context, client auth.Client, rec mapping.Record
 	if err != nil {
 		return mapping.Record{}, err
 	}
-	rec = rec.Clone() // the caller's is not ours to fill
+	rec = rec.Clone() // the caller's record must not change
 	if err := t.beforeCreate(ctx, client, rec); err != nil {
 		return mapping.Record{}, err
 	}

@@ -21,30 +21,30 @@ import (
 const (
 	askTimeout = 30 * time.Second // of one question
 	patience   = time.Minute      // with the questions about one resource
-	pageSize   = 100              // records of a list that is asked for
-	mostPages  = 10               // that a record is looked for in
-	mostTries  = 3                // values of a field that are asked for
+	pageSize   = 100              // records of a page
+	mostPages  = 10               // in which a record is looked for
+	mostTries  = 3                // values of a field to filter by
 )
 
-// asker asks what clients of the gateway will ask, and holds the answers to the records
-// that it was answered before.
+// asker makes the requests that clients will make, and compares the answers with records
+// that it read before.
 type asker struct {
 	Options
 	*Report
 	client   *backend.Client
 	driver   backend.Driver
-	database Database       // nil of a service
-	journal  follow.Journal // nil where the system is not asked what has changed
-	clients  []auth.Client  // whose records are asked for: of the first that has some
-	// ids are those of records that a client has, by resource.
+	database Database       // nil for a service
+	journal  follow.Journal // nil if the system has none
+	clients  []auth.Client  // the first that has records is used
+	// ids are the IDs of records, by client and resource.
 	ids map[int64]map[string][]int64
 }
 
-// unreadable are the findings after which a resource is not asked for: each question would
-// fail by it.
+// unreadable are the findings after which a resource is skipped: every question would fail
+// for the same cause.
 var unreadable = []string{"http.read", "sql.missing", "sql.statement", "data.unproved", "data.unfit", "data.unknown-code"}
 
-// ask asks of every resource that can be read.
+// ask checks every resource that can be read.
 func ask(ctx context.Context, driver backend.Driver, clients []auth.Client, o Options, report *Report) error {
 	client, err := backend.NewClient(driver, o.Sheet.Model, backend.Options{Timeout: askTimeout, CircuitFailures: math.MaxInt32})
 	if err != nil {
@@ -74,7 +74,7 @@ func ask(ctx context.Context, driver backend.Driver, clients []auth.Client, o Op
 	return nil
 }
 
-// inOrder are the resources, those that lists are narrowed by first.
+// inOrder are the resources; those that lists of others require as filters come first.
 func inOrder(m *mapping.Model) []*mapping.Resource {
 	all := slices.Clone(m.Resources)
 	slices.SortStableFunc(all, func(a, b *mapping.Resource) int { return len(a.ListRequires) - len(b.ListRequires) })
@@ -91,7 +91,7 @@ type subject struct {
 	*mapping.Resource
 	path    string
 	of      auth.Client
-	base    []backend.Filter // that its lists require
+	base    []backend.Filter // the filters that its lists require
 	records []mapping.Record
 	until   time.Time
 }
@@ -112,7 +112,7 @@ func (a *asker) resource(ctx context.Context, r *mapping.Resource, path string) 
 	}
 	x.outside()
 	questions := []func(context.Context){x.others, x.writing}
-	if a.database != nil { // a service is not asked for lists: the copy answers them
+	if a.database != nil { // a service's lists come from the copy
 		questions = append([]func(context.Context){x.lists, x.plans, x.noted}, questions...)
 	}
 	for _, ask := range questions {
@@ -125,14 +125,14 @@ func (a *asker) resource(ctx context.Context, r *mapping.Resource, path string) 
 	}
 }
 
-// isLate tells that there was no more time for questions.
+// isLate reports whether the time for questions is up.
 func (x *subject) isLate() bool { return time.Now().After(x.until) }
 
-// mostParents is with how many records a list is tried that requires one.
+// mostParents is with how many records a list that requires one is tried.
 const mostParents = 10
 
-// required are the filters that a list requires, with the IDs that are known of what they
-// refer to: a set of them for each try. The copy of a service's records requires none.
+// required are the filters that a list requires, one set for each known ID that they can
+// refer to. The copy of a service's records requires none.
 func (a *asker) required(r *mapping.Resource, ids map[string][]int64) (tries [][]backend.Filter) {
 	tries = [][]backend.Filter{nil}
 	if a.database == nil {
@@ -159,8 +159,7 @@ func (a *asker) required(r *mapping.Resource, ids map[string][]int64) (tries [][
 	return tries
 }
 
-// referredTo is the resource whose records are asked for by a field: contacts, where records of
-// several can be.
+// referredTo is the resource that a field refers to; contact, if it can be one of several.
 func referredTo(f *mapping.Field) string {
 	if f.ReferenceBy != "" {
 		return "contact"
@@ -168,7 +167,7 @@ func referredTo(f *mapping.Field) string {
 	return f.Reference
 }
 
-// list asks for a page of the client's list.
+// list reads a page of the client's list.
 func (x *subject) list(ctx context.Context, q backend.Query, more ...backend.Filter) (backend.Page, error) {
 	if q.Client.ID == 0 {
 		q.Client = x.of

@@ -14,10 +14,10 @@ type edge struct {
 	kind     string // in words
 	severity Severity
 	value    mapping.Value
-	isCode   bool // of the interface, for which a system may have another word
+	isCode   bool // a code of the interface, which a system may not know
 }
 
-// isKept reports whether a value came back; an empty text and null are one.
+// isKept reports whether a value came back; an empty text equals null.
 func isKept(f *mapping.Field, sent, got mapping.Value) bool {
 	switch {
 	case f.IgnoreDashes:
@@ -29,10 +29,10 @@ func isKept(f *mapping.Field, sent, got mapping.Value) bool {
 	}
 }
 
-// hours is how many times of day are tried of a timestamp.
+// hours is how many times of day are tried for a timestamp.
 const hours = 4
 
-// edgesOf are the values that are tried of a field of a record: what clients may send.
+// edgesOf are the values, which clients may send, that are tried in a field of a record.
 func (x *subject) edgesOf(f *mapping.Field, of mapping.Record) (all []edge) {
 	if !x.sends(f) || f.Immutable || f.Type == mapping.Bytea || x.commits() && f.IsState() {
 		return nil
@@ -57,7 +57,7 @@ func (x *subject) edgesOf(f *mapping.Field, of mapping.Record) (all []edge) {
 	})
 }
 
-// otherValue is one that a field may be changed to: of another record, or made up.
+// otherValue is a value that a field may be changed to: from another record, or made up.
 func (x *subject) otherValue(f *mapping.Field, now mapping.Value) mapping.Value {
 	for _, rec := range x.records {
 		if v := rec.Values[f.Index]; v.IsSet() && !v.IsEmpty() && !sameText(v, now) {
@@ -70,7 +70,7 @@ func (x *subject) otherValue(f *mapping.Field, now mapping.Value) mapping.Value 
 	return mapping.Value{}
 }
 
-// codesOf are the values of a field that has few.
+// codesOf are all values of a field that has few.
 func codesOf(f *mapping.Field) (all []edge) {
 	for _, code := range f.OneOf {
 		if v, err := f.Parse(code, time.UTC); err == nil {
@@ -131,7 +131,7 @@ func (x *subject) anyEdges(f *mapping.Field) (all []edge) {
 			"the first hour of summer time": time.Date(2026, 3, 29, 1, 30, 0, 0, time.UTC), "the first of an hour that clocks show twice": time.Date(2026, 10, 25, 0, 30, 0, 0, time.UTC),
 			"the second of an hour that clocks show twice": time.Date(2026, 10, 25, 1, 30, 0, 0, time.UTC), "milliseconds": time.Date(2026, 5, 4, 3, 2, 1, 234e6, time.UTC),
 		} {
-			add(Note, kind, mapping.TimeValue(hour)) // a day alone may be meant
+			add(Note, kind, mapping.TimeValue(hour)) // the field may be for whole days
 		}
 	}
 	slices.SortStableFunc(all, func(a, b edge) int { return strings.Compare(a.kind, b.kind) })

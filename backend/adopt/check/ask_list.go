@@ -14,9 +14,8 @@ import (
 
 const listCure = "mend the conversion of the field, or what the database has"
 
-// lists asks for lists as clients do: filtered by a value that was read, of which the record must be
-// among what is found, and in each order, in which none may lack. That each row is found by the value
-// that it shows is proved by the database.
+// lists reads lists as clients do: filtered by the value of a record, which must be found, and in each
+// order, which must have all records. prove shows, for all rows, that they are found by their values.
 func (x *subject) lists(ctx context.Context) {
 	for i, f := range mapping.Each(x.Fields) {
 		if x.isLate() || ctx.Err() != nil {
@@ -49,7 +48,7 @@ func (x *subject) lists(ctx context.Context) {
 	}
 }
 
-// one is a record with a value that can be filtered by; the value is absent where there is none.
+// one is a record with a value that can be filtered by; the value is absent if there is none.
 func (x *subject) one(f *mapping.Field) (rec mapping.Record, v mapping.Value) {
 	for _, rec := range x.records {
 		if v := rec.Values[f.Index]; v.IsSet() && !v.IsEmpty() && (!f.IsText() || len(v.Text()) <= mapping.MaxSearched) {
@@ -59,7 +58,7 @@ func (x *subject) one(f *mapping.Field) (rec mapping.Record, v mapping.Value) {
 	return rec, v
 }
 
-// mustFind tells where a list fails, or does not have a record. It may be too long to tell.
+// mustFind adds a finding if a list fails, or lacks a record; it gives up if the list is too long.
 func (x *subject) mustFind(ctx context.Context, rule string, f *mapping.Field, what string, rec mapping.Record, q backend.Query, more ...backend.Filter) {
 	for range mostPages {
 		page, err := x.list(ctx, q, more...)
@@ -77,14 +76,14 @@ func (x *subject) mustFind(ctx context.Context, rule string, f *mapping.Field, w
 	}
 }
 
-// noted asks whether what the system itself notes of changes (by: table) leads to records.
+// noted checks whether the system's table of changes (by: table) leads to records.
 func (x *subject) noted(ctx context.Context) {
 	how, at := x.Sheet.Changes(x.Resource), strictyaml.Child(x.path, "changes")
 	if x.journal == nil || !how.IsReported() {
 		return
 	}
 	page, err := x.journal.Entries(ctx, x.Resource, x.of, "", how.Page)
-	if errors.Is(err, follow.ErrPositionGone) { // too many at once, or it tells nothing of the past
+	if errors.Is(err, follow.ErrPositionGone) { // too many at one position, or the table has nothing of the past
 		return
 	}
 	if page.Nameless > 0 {

@@ -12,11 +12,11 @@ import (
 	"frontdesk/mapping"
 )
 
-// manyRecords is of how many records of a client a list may read all, before that is told of.
+// manyRecords is how many records a client must have before a list that reads them all is reported.
 const manyRecords = 1000
 
-// plans asks the planner how records are read, where a client has many: one by its ID, what was
-// changed since a time, lists with each filter, and in each order.
+// plans asks the planner how the records of a client with many are read: one by its ID, those modified
+// since a time, lists with each filter, and in each order.
 func (x *subject) plans(ctx context.Context) {
 	all, err := x.list(ctx, backend.Query{Limit: 1, Total: true})
 	if err != nil || all.Total < manyRecords {
@@ -61,7 +61,7 @@ func (x *subject) plans(ctx context.Context) {
 	}
 }
 
-// readsAll reports whether a filter narrows nothing, by none of the values that are tried.
+// readsAll reports whether a filter narrows nothing, whatever value is tried.
 func (x *subject) readsAll(ctx context.Context, f *mapping.Field, plain *plan) bool {
 	var tried []mapping.Value
 	for _, rec := range x.records {
@@ -81,19 +81,18 @@ func (x *subject) readsAll(ctx context.Context, f *mapping.Field, plain *plan) b
 
 // plan is how a database intends to read a list.
 type plan struct {
-	// narrows are the indexes that narrow what is read, each with what it is narrowed by, in
-	// the engine's words. Only those of one engine can be compared.
+	// narrows are the indexes that narrow what is read, each with its condition, in the
+	// engine's words. Only plans of the same engine can be compared.
 	narrows []string
-	sorts   bool // what was read is sorted afterwards
+	sorts   bool // the plan sorts what it has read
 }
 
-// narrower reports whether a plan narrows what another one reads.
+// narrower reports whether a plan narrows more than another.
 func (p *plan) narrower(than *plan) bool {
 	return slices.ContainsFunc(p.narrows, func(by string) bool { return !slices.Contains(than.narrows, by) })
 }
 
-// plan asks the planner how a page of the client's list would be read, by the very statement that
-// reads it.
+// plan asks the planner how a page of the client's list is read, by the same statement.
 func (x *subject) plan(ctx context.Context, q backend.Query, more ...backend.Filter) (*plan, error) {
 	q.Client, q.Limit, q.Filters = x.of, pageSize, append(slices.Clone(x.base), more...)
 	return planOf(ctx, x.database, x.Resource, q)

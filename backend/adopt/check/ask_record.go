@@ -14,19 +14,19 @@ import (
 	"frontdesk/mapping"
 )
 
-// oddity is something that values may be and should not.
+// oddity is a property that values can have but should not.
 type oddity struct {
 	rule     string
 	severity Severity
-	all      int // of how many at least all must be so before it is told of; 0 where one is enough
+	all      int // reported only if at least so many values have it, and all do; 0 if one is enough
 	about    func(x *subject, f *mapping.Field, v mapping.Value) bool
 	is       func(x *subject, f *mapping.Field, v mapping.Value) bool
 	// {field} stands for the field, {rule} for what it may be, {zone} for its zone.
 	seen, cure string
 }
 
-// oddities are those of a single value; of days that their clock is an hour or two beside midnight,
-// and of percentages that they are parts of 1, can be told of several alone.
+// oddities are all of them. That days are an hour or two off midnight, or that percentages are
+// fractions of 1, only several values can show.
 var oddities = []oddity{
 	{"data.unlisted", Warning, 0, func(_ *subject, f *mapping.Field, _ mapping.Value) bool { return len(f.OneOf) > 0 },
 		func(_ *subject, f *mapping.Field, v mapping.Value) bool { return !slices.Contains(f.OneOf, v.String()) },
@@ -49,7 +49,7 @@ var oddities = []oddity{
 		"have a {field} below 1, as all that are not 0, where the interface has a percentage, 15 and not 0.15", "multiply by 100: {read: PLACE * 100, write: {PLACE: \":value / 100\"}}"},
 }
 
-// outside counts what the records have that the model does not: it is answered as it is.
+// outside counts values that are not valid by the model: clients get them as they are.
 func (x *subject) outside() {
 	seen := map[int32]bool{}
 	for _, rec := range x.records {
@@ -88,7 +88,7 @@ func (x *subject) isRefused(f *mapping.Field, v mapping.Value) bool {
 	return slices.ContainsFunc(mapping.BodyOf(patch).CheckUpdate(), func(v *mapping.Error) bool { return v.Reason == mapping.ValidationFailed })
 }
 
-// zone is the one that the sheet reads a field in.
+// zone is the time zone in which the sheet reads a field.
 func (x *subject) zone(f *mapping.Field) *time.Location {
 	var zone *time.Location
 	switch known := x.Sheet.Resource(x.Name); {
@@ -106,12 +106,12 @@ func (x *subject) isNearMidnight(f *mapping.Field, v mapping.Value) bool {
 	return t.Minute() == 0 && t.Second() == 0 && slices.Contains([]int{22, 23, 1, 2}, t.Hour())
 }
 
-// others asks as another client for what the first has: nothing of it may come.
+// others reads, as another client, what the first has: nothing of it may come.
 func (x *subject) others(ctx context.Context) {
 	i := slices.IndexFunc(x.clients, func(c auth.Client) bool { return c.ID != x.of.ID })
 	known := x.Sheet.Resource(x.Name)
 	if i < 0 || known != nil && (known.IsShared() || known.Key.ByClient) {
-		return // by a number that counts for each client another record is meant
+		return // each client has its own records under the same numbers
 	}
 	other := x.clients[i]
 	page, err := x.list(ctx, backend.Query{Client: other})
@@ -142,7 +142,7 @@ func (x *subject) others(ctx context.Context) {
 	x.add(Error, "ask.isolation", strictyaml.Child(x.path, "client"), seen, "name the column or path that tells whose a record is")
 }
 
-// isSame reports whether the client has the record that another one got, and not another of
+// isSame reports whether the client has the very record that another one got, and not another with
 // the same number.
 func (x *subject) isSame(ctx context.Context, got mapping.Record) bool {
 	own, err := x.client.Get(ctx, x.Resource, backend.Query{Client: x.of, ID: got.ID()})

@@ -13,14 +13,14 @@ import (
 	"frontdesk/mapping"
 )
 
-// writing writes as the client that was given for it, and reads what is there afterwards: a record
-// that is made, each value that clients may send to it by itself, and that it is gone when it was
-// removed.
+// writing writes as the client that is given for it, and reads the results: it makes a record,
+// writes each value that clients may send, one by one, and removes the record, which must then be
+// gone.
 func (x *subject) writing(ctx context.Context) {
 	if x.Write.ID == 0 || x.of.ID != x.Write.ID {
 		return
 	}
-	into := x.records[len(x.records)-1] // of a database all is undone
+	into := x.records[len(x.records)-1] // in a database all is undone
 	made, sent := mapping.Record{}, mapping.Record{}
 	if x.supports(x.Resource, mapping.OpCreate) {
 		made, sent = x.make(ctx)
@@ -42,14 +42,13 @@ func (x *subject) writing(ctx context.Context) {
 
 func (x *subject) isService() bool { return x.database == nil }
 
-// commits reports whether what is written stays: in a service, and where nobody knows what a statement of
-// the sheet does.
+// commits reports whether writes stay: in a service, and if the sheet's statements may have other effects.
 func (x *subject) commits() bool {
 	return x.isService() || x.Sheet.Resource(x.Name).SQL.Statements[mapping.OpUpdate] != nil
 }
 
-// values writes into each field of a record what clients may send: a value that another record has,
-// and, of a database, each code and what is easily lost.
+// values writes into each field of a record what clients may send: a value of another record and, in a
+// database, each code and values that are easily lost.
 func (x *subject) values(ctx context.Context, into mapping.Record) {
 	tried := 0
 	for _, f := range mapping.Each(x.Fields) {
@@ -83,7 +82,7 @@ func (x *subject) values(ctx context.Context, into mapping.Record) {
 			}
 		}
 		if f.Type == mapping.Timestamp && len(lost[Note]) >= hours {
-			delete(lost, Note) // it is of days
+			delete(lost, Note) // the field is for whole days
 		}
 		if len(refusedCodes) > 0 {
 			x.add(Warning, "write.refused", x.ofField(f), fmt.Sprintf("%s of %s is refused, which the interface offers", strings.Join(refusedCodes, ", "), f.Name), "mend its code under codes, or leave it out there; a rule of the system may refuse it for this record alone")
@@ -107,8 +106,8 @@ func (x *subject) values(ctx context.Context, into mapping.Record) {
 // errUndone undoes a transaction.
 var errUndone = errors.New("undone")
 
-// write writes a field of a record, and returns the record as it was before and is afterwards. It is
-// undone where that can be.
+// write writes a field of a record, and returns the record as it was before and is afterwards. The
+// write is undone if possible.
 func (x *subject) write(ctx context.Context, rec mapping.Record, i int, v mapping.Value) (before, after mapping.Record, err error) {
 	patch := mapping.NewRecord(x.Resource)
 	patch.Values[i] = v
@@ -135,7 +134,7 @@ func (x *subject) write(ctx context.Context, rec mapping.Record, i int, v mappin
 	return before, after, err
 }
 
-// isRefusal reports whether a write was refused as the interface refuses, and has not failed.
+// isRefusal reports whether a write was refused with a violation, rather than failed.
 func isRefusal(err error) bool {
 	violations, is := mapping.AsViolations(err)
 	return is && !slices.ContainsFunc(violations, func(v *mapping.Error) bool {
@@ -166,8 +165,8 @@ func (x *subject) remove(ctx context.Context, made mapping.Record) {
 // clockSkew is how far the clock of a system may be from this one.
 const clockSkew = 10 * time.Minute
 
-// clock holds the times of a record that was made just now to the present one. A day alone is
-// none.
+// clock compares the times of a record that was made just now with the present. Whole days are
+// ignored.
 func (x *subject) clock(made mapping.Record) {
 	for _, i := range []int{x.CreatedAt, x.ModifiedAt} {
 		f, v := &x.Fields[i], made.Values[i]
@@ -195,8 +194,7 @@ func (x *subject) sends(f *mapping.Field) bool {
 	return !f.Readonly && !f.Primary && f.Type != mapping.Array && (writes == nil || writes(x.Resource, f))
 }
 
-// differ are the fields that two records differ in, of those that clients send and that are
-// not left out.
+// differ are the fields that clients send in which two records differ, without out.
 func (x *subject) differ(a, b mapping.Record, out *mapping.Field) (names []string) {
 	for i := range x.Fields {
 		if f := &x.Fields[i]; f != out && x.sends(f) && !sameText(a.Values[i], b.Values[i]) {
@@ -206,7 +204,7 @@ func (x *subject) differ(a, b mapping.Record, out *mapping.Field) (names []strin
 	return names
 }
 
-// make makes a record like one that was read. None is returned where that is refused.
+// make makes a record like one that was read; it returns none if that is refused.
 func (x *subject) make(ctx context.Context) (made, sent mapping.Record) {
 	var refusal error
 	for _, listed := range x.records[:min(len(x.records), mostTries)] {
@@ -255,7 +253,7 @@ func (x *subject) another(f *mapping.Field) mapping.Value {
 	return mapping.TextValue(text)
 }
 
-// arrived tells of what was sent in a new record and is not there.
+// arrived adds findings for values that were sent in a new record and are not there.
 func (x *subject) arrived(sent, got mapping.Record) {
 	for i, v := range sent.Values {
 		if f := &x.Fields[i]; v.IsSet() && !sameText(v, got.Values[i]) {
@@ -264,7 +262,7 @@ func (x *subject) arrived(sent, got mapping.Record) {
 	}
 }
 
-// sameText reports whether two values are one to systems that compare texts as they like.
+// sameText reports whether two values may be equal to a system that compares texts in its own way.
 func sameText(a, b mapping.Value) bool {
 	return a == b || a.Kind() == mapping.KindText && b.Kind() == mapping.KindText && strings.EqualFold(strings.TrimSpace(a.Text()), strings.TrimSpace(b.Text()))
 }

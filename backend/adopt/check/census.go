@@ -23,16 +23,16 @@ type census struct {
 
 	service   Service
 	of        *sheet.ServiceResource
-	parent    string                    // the field that refers to the record that an element stands in
-	alone     int64                     // the client whose records alone are walked; 0 where one walk finds all
+	parent    string                    // the field that refers to the record that an element is within
+	alone     int64                     // the only client whose records are walked; 0 if one walk finds all
 	clients   map[int64]*[2]remote.Seen // the first and the last record of each
 	here      int                       // records that are not hidden
-	read      int                       // those whose fields were looked at
+	read      int                       // records whose fields were examined
 	versioned bool                      // one of them has a version
 	twice     int
 	ids       map[int32]bool
-	shown     map[int32]int64 // the clients of those that can be shown
-	sums      map[uint64]bool // of what the service has of a record
+	shown     map[int32]int64 // the clients of records that can be shown
+	sums      map[uint64]bool // hashes of the service's records
 	members   map[string][]string
 	faults    map[found]*found
 	fields    []tally
@@ -40,7 +40,7 @@ type census struct {
 	newestID  int32
 }
 
-// tally is what was counted of a field.
+// tally has the counts for a field.
 type tally struct {
 	absent, null, long int
 	refers             map[referred]int
@@ -53,7 +53,7 @@ type referred struct {
 	client int64
 }
 
-// censuses are those of the resources whose records a walk finds.
+// censuses are the censuses of the resources whose records a walk finds.
 type censuses map[*mapping.Resource]*census
 
 func (all censuses) begin(s Service, sh *sheet.Sheet, r *mapping.Resource, parent string, alone int64) {
@@ -97,7 +97,7 @@ func (s *census) add(ctx context.Context, t remote.Seen) {
 	for _, f := range t.Faults {
 		s.fault(f)
 	}
-	if len(t.Faults) > 0 && slices.Contains([]string{"client", "select"}, t.Faults[0].Of) { // no field was looked at
+	if len(t.Faults) > 0 && slices.Contains([]string{"client", "select"}, t.Faults[0].Of) { // no field was examined
 		return
 	}
 	s.read++
@@ -152,8 +152,8 @@ func (s *census) value(t remote.Seen, f *mapping.Field, v mapping.Value) {
 	}
 }
 
-// keeps reports whether what is written of a value that was read reads as the same again. What is put at a
-// path as it is does, and an element is not written by itself.
+// keeps reports whether writing back a value would keep it. A value that is written at a path unconverted
+// is kept, and an element is not written by itself.
 func (s *census) keeps(ctx context.Context, row map[string]any, f *mapping.Field, v mapping.Value) bool {
 	how := &s.of.Fields[f.Index]
 	if s.parent != "" || !how.Writable || how.Write == nil && how.Read.JQ == nil || f.Reference != "" || f.ReferenceBy != "" || f.Type == mapping.Array || f.Type == mapping.Bytea {
@@ -203,7 +203,7 @@ func sumOfRow(row map[string]any) uint64 {
 	return xxhash.Sum64(text)
 }
 
-// finish makes findings of what was counted.
+// finish makes findings of the counts.
 func (s *census) finish() {
 	for _, f := range s.faults {
 		f.of = s.here
@@ -224,7 +224,7 @@ func (s *census) finish() {
 	slices.SortFunc(s.found, func(a, b found) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.what, b.what)) })
 }
 
-// pageSizes are how many records services answer at most where nobody says.
+// pageSizes are usual default page sizes of services.
 var pageSizes = []int{10, 15, 20, 25, 30, 40, 50, 100, 200, 250, 500, 1000, 2000, 5000, 10000}
 
 func (s *census) finishField(f *mapping.Field, of *tally) {
@@ -250,7 +250,7 @@ func (s *census) note(what claim, at string, n int, err error) {
 // has reports whether records of a client were found, or of all clients.
 func (s *census) has(client int64) bool { return s.clients[client] != nil || s.clients[0] != nil }
 
-// alike is how many of its records another census, of another client, has as well, letter by letter.
+// alike is how many identical records the census of another client has as well.
 func (s *census) alike(other *census) (n int) {
 	for sum := range s.sums {
 		if other.sums[sum] {
@@ -260,7 +260,7 @@ func (s *census) alike(other *census) (n int) {
 	return n
 }
 
-// nowhere returns the references of a census that lead to no record which the client sees.
+// nowhere returns the references of a census that lead to no record that the client sees.
 func (all censuses) nowhere(s *census) (lost []found) {
 	for i := range s.fields {
 		n := found{what: nowhere, at: s.Fields[i].Name}

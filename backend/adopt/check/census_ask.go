@@ -12,9 +12,9 @@ import (
 	"frontdesk/mapping"
 )
 
-// census walks the records of a resource, and tells what that has shown of each resource whose records
-// it finds, also where it has failed. Then it reads records of the client one by one, and asks what has
-// changed. A resource that nothing walks has none.
+// census walks the records of a resource, and returns a census for each resource whose records it finds,
+// even if the walk fails. Then it reads records of the client one by one, and polls for changes. A
+// resource without a walk has no census.
 func (c *httpCheck) census(ctx context.Context, r *mapping.Resource, client auth.Client) (censuses, error) {
 	all, of := censuses{}, c.Sheet.Resources[r].Service
 	if of.Walk == nil {
@@ -68,7 +68,7 @@ func (s *census) reread(ctx context.Context, client auth.Client) {
 	}
 }
 
-// compare counts the fields in which a record of the list and the same by itself differ.
+// compare counts the fields in which a record of the list differs from the same record read by itself.
 func compare(listed, single remote.Seen, differs, lacks map[string]int) {
 	for i := range listed.Record.Values {
 		f := &listed.Record.Resource.Fields[i]
@@ -83,10 +83,10 @@ func compare(listed, single remote.Seen, differs, lacks map[string]int) {
 	}
 }
 
-// never is a moment that no change is of.
+// never is a moment after all changes.
 const never = "2037-03-07T11:17:13.000Z"
 
-// askSince asks for what has changed since the newest record did, and since never.
+// askSince polls for changes since the newest record changed, and since never.
 func (s *census) askSince(ctx context.Context, client auth.Client) {
 	of := s.of.Walk.Since
 	if of == nil || !of.Cursor.IsZero() || !s.newest.IsSet() {

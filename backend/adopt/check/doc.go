@@ -4,6 +4,6 @@
 // given a client to write in.
 //
 // What it finds has a rule, which never changes its name, a severity, a place in
-// the sheet, what was seen and what to do. An error is what fails when clients
-// come, a warning what may, a note what to know of.
+// the sheet, what was seen and what to do. An error will fail for
+// clients, a warning may, a note is worth knowing.
 package check

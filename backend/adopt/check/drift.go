@@ -9,8 +9,8 @@ import (
 	"frontdesk/config/strictyaml"
 )
 
-// uses notes what a system has at a place that the sheet uses: a column of a table, with its type, or
-// a member of a service's records, with what it was. No value is in it.
+// uses notes the kind of what a system has at a place that the sheet uses: the type of a column, or of
+// a member of a service's records. It notes no value.
 func (r *Report) uses(resource, name, kind string) {
 	if r.System == nil {
 		r.System = map[string]string{}
@@ -43,7 +43,7 @@ func (c *sqlCheck) columns() {
 	}
 }
 
-// kindOf is what a member of JSON is; "" of null.
+// kindOf is the type of a member of JSON; "" for null.
 func kindOf(v any) string {
 	switch v.(type) {
 	case nil:
@@ -61,7 +61,7 @@ func kindOf(v any) string {
 	}
 }
 
-// Since tells what the system no longer has, or has otherwise, since a check that had this report.
+// Since adds findings for what the system has lost or changed since an earlier report.
 func (r *Report) Since(before *Report) {
 	compare := func(of, with map[string]string, rule string, s Severity, seen func(name, was, is string) string) {
 		for _, key := range slices.Sorted(maps.Keys(of)) {

@@ -26,8 +26,8 @@ type Service interface {
 
 var _ Service = (*remote.Driver)(nil)
 
-// HTTP compares a sheet with what its service answers: all records, as the gateway walks them, some
-// by themselves, and what is written. The zero client is that of the user who logs in.
+// HTTP compares a sheet with the answers of its service: to walks over all records, to reads of single
+// records, and to writes. The zero client stands for that of the user who logs in.
 func HTTP(ctx context.Context, s Service, client auth.Client, o Options) (*Report, error) {
 	report, err := begin(&o, s)
 	if err != nil {
@@ -62,8 +62,8 @@ type httpCheck struct {
 	failed   []string // resources that cannot be walked
 }
 
-// headers tells of calls that lack a header which most of their kind send, as If-Match: without it nobody
-// sees what is lost.
+// headers adds findings for calls without a header that most of their kind send, such as If-Match:
+// without it updates are lost silently.
 func (c *httpCheck) headers() {
 	for op, of := range map[mapping.Scope]func(*sheet.ServiceResource) *sheet.ServiceCall{
 		mapping.OpCreate: func(s *sheet.ServiceResource) *sheet.ServiceCall { return s.Create },
@@ -89,7 +89,7 @@ func (c *httpCheck) headers() {
 	}
 }
 
-// walks looks at all records, those that others belong to first.
+// walks walks all resources, those that others belong to first.
 func (c *httpCheck) walks(ctx context.Context) error {
 	all := slices.Clone(c.Sheet.Model.Resources)
 	slices.SortStableFunc(all, func(a, b *mapping.Resource) int { return c.depth(a) - c.depth(b) })
@@ -117,7 +117,7 @@ func (c *httpCheck) walks(ctx context.Context) error {
 	return c.apart(ctx)
 }
 
-// isStranger reports whether there are records, and none is the client's.
+// isStranger reports whether there are records, but none of the client.
 func (c *httpCheck) isStranger() bool {
 	others := false
 	for _, s := range c.censuses {
@@ -129,8 +129,8 @@ func (c *httpCheck) isStranger() bool {
 	return others
 }
 
-// depth is how many records tell whose a record of the resource is. Those that have no walk of their
-// own come last: that of others may find them.
+// depth is over how many references a record of the resource has its client. Resources without a walk
+// of their own come last: walks of others may find them.
 func (c *httpCheck) depth(r *mapping.Resource) (n int) {
 	if c.Sheet.Resources[r].Service.Walk == nil {
 		n = len(c.Sheet.Resources)
@@ -149,7 +149,7 @@ func (c *httpCheck) walk(ctx context.Context, r *sheet.Resource) error {
 		return nil
 	}
 	if c.censuses[r.Resource] != nil {
-		return nil // within the records of another
+		return nil // its records are within those of another
 	}
 	c.show("map check: all records of %s", r.Name)
 	all, err := c.census(ctx, r.Resource, c.client)
@@ -181,8 +181,8 @@ func (c *httpCheck) walk(ctx context.Context, r *sheet.Resource) error {
 	return nil
 }
 
-// apart walks as the other client as well, where calls name the client: the service must tell the two
-// apart.
+// apart walks as the other client as well, if calls name the client: the service must distinguish the
+// two.
 func (c *httpCheck) apart(ctx context.Context) error {
 	type same struct {
 		of, path string

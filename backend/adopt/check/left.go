@@ -12,7 +12,7 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// leftOut is what clients of the whole model will not find before a system.
+// leftOut is what clients of the whole model will not find in a system.
 func leftOut(o Options, system backend.Supporter) Left {
 	s, whole := o.Sheet, o.Model
 	l := Left{Operations: map[string][]string{}, Fields: map[string][]string{}, Values: map[string][]string{}, Rules: s.WithoutRules}
@@ -54,7 +54,7 @@ func isFixed(r *sheet.Resource, f *mapping.Field) bool {
 	return !r.SQL.Fields[f.Index].Constant.IsAbsent()
 }
 
-// rulesOff tells of rules that are switched off although the system has all that they judge by.
+// rulesOff adds findings for rules that are switched off although the system has all that they need.
 func (r *Report) rulesOff(o Options) {
 	for i, rule := range o.Sheet.WithoutRules {
 		needed, _ := backend.RuleFields(rule)
@@ -78,8 +78,8 @@ func (r *Report) rulesOff(o Options) {
 	}
 }
 
-// unowned tells of resources of which nothing says whose the records are: every client would see and
-// change those of all. A draft keeps them closed.
+// unowned adds findings for resources whose records have no client: every client would see and change
+// all of them. A draft keeps them closed.
 func (r *Report) unowned(s *sheet.Sheet) {
 	for _, of := range s.Model.Resources {
 		path, known := strictyaml.Child("resources", of.Name), s.Resources[of]

@@ -15,9 +15,9 @@ type directory interface {
 	FindUser(ctx context.Context, username string) (auth.User, error)
 }
 
-// login logs in as clients do, and once with a wrong password. Without a password the user is
-// only looked for. It returns the client that the user works for; nobody where there is none.
-// The user's name and password are in no finding.
+// login logs in as clients do, and once with a wrong password. Without a password it only
+// looks for the user. It returns the client that the user works for; the zero Client if there is
+// none. No finding contains the user's name or password.
 func (r *Report) login(ctx context.Context, driver any, o Options) auth.Client {
 	users, is := driver.(directory)
 	if o.Login.Username == "" || o.Login.Password == "" {

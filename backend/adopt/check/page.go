@@ -21,8 +21,8 @@ type pageLine struct {
 	Findings []Finding
 }
 
-// WritePage writes the sheet with what was found where it is as one HTML page to look at, which loads
-// nothing from outside. Where a sheet may have a secret or a user, it has what was found alone.
+// WritePage writes the sheet, with the findings at their places, as one HTML page that loads nothing from
+// outside. Of parts of the sheet that may have secrets or users it shows only the findings.
 func (r *Report) WritePage(w io.Writer) error {
 	var lines []pageLine
 	shown := false

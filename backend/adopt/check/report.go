@@ -21,7 +21,7 @@ const (
 	Note    Severity = "note"
 )
 
-// Finding is one thing that does not fit, or is to be known.
+// Finding is one thing that does not fit, or is worth knowing.
 type Finding struct {
 	Rule     string   `json:"rule"`
 	Severity Severity `json:"severity"`
@@ -38,9 +38,9 @@ type Report struct {
 	Findings []Finding `json:"findings"`
 	// Left are what the sheet leaves out.
 	Left Left `json:"left_out"`
-	// Looked tells how much was looked at.
+	// Looked says how much was examined.
 	Looked []string `json:"looked_at"`
-	// System is what the sheet uses of the system, by resource and place, and what it is.
+	// System is what the sheet uses of the system: by resource and place, its kind.
 	System map[string]string `json:"system,omitempty"`
 
 	doc  *strictyaml.Document
@@ -52,17 +52,17 @@ type Left struct {
 	Resources  []string            `json:"resources"`
 	Operations map[string][]string `json:"operations"`
 	Fields     map[string][]string `json:"fields"`
-	Values     map[string][]string `json:"values"` // by resource.field: those that no code stands for
+	Values     map[string][]string `json:"values"` // by resource.field: values without a code
 	Rules      []string            `json:"rules"`
 }
 
-// outlined is where the values of a sheet are in its file.
+// outlined returns the places of a sheet's values in its file.
 func outlined(file string, src []byte) *strictyaml.Document {
 	doc, _ := strictyaml.Decode(file, src, &outline{}, strictyaml.Options{})
 	return doc
 }
 
-// outline is any YAML, of which the places alone are wanted.
+// outline accepts any YAML: only the places are of interest.
 type outline struct{}
 
 // UnmarshalYAML implements strictyaml.Unmarshaler.
@@ -108,7 +108,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 
 var mildestFirst = []Severity{Note, Warning, Error}
 
-// WriteText writes the report for people, what decides last: it is what a terminal still shows.
+// WriteText writes the report for people, with the summary at the end, where a terminal still shows it.
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
 	r.Left.write(&b)
@@ -132,7 +132,7 @@ func (f *Finding) write(b *strings.Builder) {
 	}
 }
 
-// Unreadable is the report of a sheet that has problems itself, so that nothing was compared.
+// Unreadable is the report of a sheet that cannot be read, so that nothing was compared.
 func Unreadable(problems strictyaml.Problems) *Report {
 	r := &Report{}
 	for _, p := range problems {

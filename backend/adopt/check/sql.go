@@ -21,26 +21,26 @@ import (
 // Options say what is compared. Sheet and Model are needed.
 type Options struct {
 	Sheet *sheet.Sheet
-	Model *mapping.Model // the whole one, for what the sheet leaves out
-	// Rows is how many records of each resource are asked about; 0 for 1000.
+	Model *mapping.Model // the whole one, to find what the sheet leaves out
+	// Rows is how many records of each resource are read; 0 for 1000.
 	Rows int
-	// Open opens what the gateway would serve a database by. It is needed for one.
+	// Open opens a database as the gateway would. It is needed for a database.
 	Open func(ctx context.Context, s *sheet.Sheet) (Database, error)
-	// User is set to who has logged in, as whom is written; nil for nobody who wants to know.
+	// User, if not nil, is set to the user who has logged in, and writes are made as.
 	User *auth.User
-	// Other is another client, which must not be shown what is the first one's: of a
-	// service. Of a database it is found. The zero value is nobody.
+	// Other is another client, for services: it must not see the first one's records. In
+	// a database another client is found. The zero value is nobody.
 	Other auth.Client
 	// Write is a client in which records may be written; the zero value is nobody.
 	Write auth.Client
-	// Login is somebody who logs in, and whose client is asked for first; the zero value is
+	// Login is somebody who logs in, and whose client is checked first; the zero value is
 	// nobody.
 	Login auth.Credentials
-	// Progress is told what is looked at; nil for nobody.
+	// Progress is called with what is being checked; may be nil.
 	Progress func(format string, args ...any)
 }
 
-// Database is what a database is served by: a *legacy.Store.
+// Database is the driver of a database: a *legacy.Store.
 type Database interface {
 	backend.Driver
 	backend.Supporter
@@ -60,13 +60,13 @@ type Database interface {
 
 var _ Database = (*legacy.Store)(nil)
 
-// How what no field has is read.
+// Columns for values that belong to no field.
 var (
 	oneInt      = []sqlrecord.Column{{Type: mapping.Int4}}
 	foreignText = sqlrecord.Column{Type: mapping.Text, Foreign: true}
 )
 
-// show tells how far the check is.
+// show reports progress.
 func (o *Options) show(format string, args ...any) {
 	if o.Progress != nil {
 		o.Progress(format, args...)
@@ -100,11 +100,11 @@ type sqlCheck struct {
 	broken []string // resources that cannot be read
 }
 
-// mostClients is how many clients are known.
+// mostClients is how many clients are examined.
 const mostClients = 20
 
-// SQL compares a sheet with its database, as the gateway opens it: with what tables it has, with all
-// rows, and with what the gateway answers out of it.
+// SQL compares a sheet with its database, opened as the gateway opens it: with the schema, with all
+// rows, and with the gateway's answers.
 func SQL(ctx context.Context, o Options) (report *Report, err error) {
 	as, source := *o.Sheet, *o.Sheet.Source.SQL
 	if as.Source.SQL = &source; o.Write.ID == 0 {
@@ -150,11 +150,11 @@ func SQL(ctx context.Context, o Options) (report *Report, err error) {
 	return report, ask(ctx, db, each(append([]auth.Client{o.Write, c.login(ctx, db, o)}, found...)), o, report)
 }
 
-// lacks is how the driver says that a name is not there.
+// lacks matches the driver's messages that a name does not exist.
 var lacks = regexp.MustCompile(`there is no (?:table (\S+)|column (\S+) in (\S+))`)
 
-// closed tells of what the database refuses, and of resources that the gateway keeps closed, or does
-// not write, for what they lack.
+// closed adds findings for what the database refuses, and for resources that the gateway keeps closed,
+// or does not write, because they lack something.
 func (c *sqlCheck) closed() {
 	c.refused(c.Refused())
 	reported := map[string]bool{}
@@ -189,7 +189,7 @@ func (c *sqlCheck) closed() {
 	}
 }
 
-// refused tells of what the database refuses of the sheet.
+// refused adds findings for SQL of the sheet that the database refuses.
 func (r *Report) refused(problems []*legacy.Problem) {
 	for _, p := range problems {
 		rule, cure := "sql.statement", "mend the SQL, or what it is about"
@@ -200,7 +200,7 @@ func (r *Report) refused(problems []*legacy.Problem) {
 	}
 }
 
-// known tells what there is in place of a table, or of a column, that is not there.
+// known lists the tables, or columns, that exist in place of a missing one.
 func (c *sqlCheck) known(table, column, in string) string {
 	var known []string
 	if column == "" {
@@ -217,8 +217,8 @@ func (c *sqlCheck) known(table, column, in string) string {
 	return "name a column of " + in + ": " + strings.Join(known, ", ") + strictyaml.Suggest(column, known)
 }
 
-// unopened tells why the gateway does not start with the sheet. It returns an error if that is not
-// the sheet's fault.
+// unopened adds a finding for why the gateway does not start with the sheet. It returns an error if
+// that is not the sheet's fault.
 func (r *Report) unopened(ctx context.Context, err error) error {
 	r.Looked = append(r.Looked, "no rows were looked at, and nothing was asked that clients ask: the gateway does not start with this sheet: "+r.words(err))
 	problems := legacy.Problems(err)
@@ -231,7 +231,7 @@ func (r *Report) unopened(ctx context.Context, err error) error {
 // words are an error of the system without the values that it quotes.
 func (r *Report) words(err error) string { return maskedText(err.Error(), r.text) }
 
-// each are clients, each of them once and nobody left out.
+// each are the clients, each once, without the zero Client.
 func each(clients []auth.Client) (once []auth.Client) {
 	for _, c := range clients {
 		if c.ID != 0 && !slices.ContainsFunc(once, func(had auth.Client) bool { return had.ID == c.ID }) {
@@ -241,7 +241,7 @@ func each(clients []auth.Client) (once []auth.Client) {
 	return once
 }
 
-// prove has the database proved what the sheet says of all rows of a resource.
+// prove checks in the database what the sheet says of all rows of a resource.
 func (c *sqlCheck) prove(ctx context.Context, r *sheet.Resource, clients []auth.Client) error {
 	if len(clients) == 0 && (table{c.Mapped(r.Resource), c.Options.Sheet}).isOfWhere() {
 		c.add(Note, "sql.no-client", "resources."+r.Name, "no client is known whose rows could be looked at", "check again when there are users, or rows")

@@ -10,7 +10,7 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// ofField are the claims about a field that each row is held to by itself.
+// ofField are the claims about a field that each row is checked for by itself.
 func (p *proof) ofField(i int, f *mapping.Field, c *sheet.Column) (all []count) {
 	if f.Reference != "" || f.ReferenceBy != "" {
 		all = append(all, count{found{what: nowhere, at: placeOf(f)}, func(w *sqlrecord.Writer) { p.nowhere(w, i, f) }, func(w *sqlrecord.Writer) { p.refers(w, i, f) }})
@@ -31,7 +31,7 @@ func (p *proof) ofField(i int, f *mapping.Field, c *sheet.Column) (all []count) 
 		}, nil})
 	}
 	if p.has(f, unshown) {
-		return all // what cannot be read cannot be written back
+		return all // a value that cannot be read cannot be written back
 	}
 	value := p.t.valueOf(f, c, read)
 	for _, a := range c.Write {
@@ -48,8 +48,8 @@ func (p *proof) ofField(i int, f *mapping.Field, c *sheet.Column) (all []count) 
 	return all
 }
 
-// noiseOf is of which part of a number what it seems to have beside a decimal may be noise of
-// floating point.
+// noiseOf is the relative difference between a number and a decimal up to which it may be
+// floating-point noise.
 func noiseOf(s sqlrecord.Sort) string {
 	if s == sqlrecord.Decimals || s == sqlrecord.Integers {
 		return "1e300"
@@ -57,7 +57,7 @@ func noiseOf(s sqlrecord.Sort) string {
 	return "1e7"
 }
 
-// raw is a value before it is rounded; nil where it is in no column and no expression.
+// raw is a value before it is rounded; nil if it has no column and no expression.
 func (p *proof) raw(c *sheet.Column) sqlrecord.Expr {
 	switch {
 	case len(c.Names) == 1 && len(c.Codes) == 0:
@@ -73,7 +73,7 @@ func isOnePart(a, b sqlrecord.Expr) bool {
 	return len(a) == 1 && len(b) == 1 && a[0] == b[0]
 }
 
-// storedOf are the stored codes of a list; the first of each value alone where first is set.
+// storedOf are the stored codes of a list; with first, only the first code of each value.
 func storedOf(codes []sheet.Code, first bool) (all []string) {
 	seen := map[mapping.Value]bool{}
 	for _, c := range codes {
@@ -85,8 +85,8 @@ func storedOf(codes []sheet.Code, first bool) (all []string) {
 	return all
 }
 
-// altered appends that a column would not be written as it is. What the sheet itself says is
-// written otherwise, a further code or a further null, is left out.
+// altered appends the condition that writing a value back would change its column. It leaves out what
+// the sheet changes on purpose: further codes and further nulls.
 func (p *proof) altered(w *sqlrecord.Writer, c *sheet.Column, a sheet.Assign, value sqlrecord.Expr) {
 	if len(c.Names) == 1 {
 		own := sqlrecord.Plain(p.quote(c.Names[0]))
@@ -125,12 +125,12 @@ func (p *proof) ofKey() (all []count) {
 	return all
 }
 
-// nobodys appends that a row has no client, or one that no user works for.
+// nobodys appends the condition that a row has no client, or one that no user works for.
 func (p *proof) nobodys(w *sqlrecord.Writer, owner sqlrecord.Expr) {
 	from, text := &p.Sheet().Accounts, p.t.As(owner, sqlrecord.Texts)
 	w.Expr(owner).Add(" IS NULL")
 	if from.Table == "" && len(from.Users) == 0 {
-		return // users are known one by one alone
+		return // users can only be looked up by name
 	}
 	if p.t.SystemClient != "" {
 		w.Add(" OR ").Expr(text).Add(" <> ", p.t.Literal(p.t.SystemClient), " AND NOT (")
@@ -160,7 +160,7 @@ func (p *proof) nobodys(w *sqlrecord.Writer, owner sqlrecord.Expr) {
 	w.Add("))")
 }
 
-// refers appends that a row refers to a record.
+// refers appends the condition that a row refers to a record.
 func (p *proof) refers(w *sqlrecord.Writer, i int, f *mapping.Field) {
 	parts, names := p.partsOf(i, f)
 	for k := range parts {
@@ -179,7 +179,7 @@ func (p *proof) partsOf(i int, f *mapping.Field) (parts []sqlrecord.Field, names
 	return parts, p.t.SQL.Fields[i].Names
 }
 
-// nowhere appends that a reference leads to no record that the row's client sees.
+// nowhere appends the condition that a reference leads to no record that the row's client sees.
 func (p *proof) nowhere(w *sqlrecord.Writer, i int, f *mapping.Field) {
 	p.refers(w, i, f)
 	parts, names := p.partsOf(i, f)
@@ -197,10 +197,10 @@ func (p *proof) nowhere(w *sqlrecord.Writer, i int, f *mapping.Field) {
 	w.Add(")")
 }
 
-// leadsTo appends that there is a record with the parts of a key, which the row's client sees.
+// leadsTo appends the condition that a record with the parts of a key exists, and the row's client sees it.
 func (p *proof) leadsTo(w *sqlrecord.Writer, parts []sqlrecord.Field, names []string, read string, target *sheet.Resource) {
 	if target == nil {
-		w.Add("(1 = 1)") // nobody knows
+		w.Add("(1 = 1)") // not known
 		return
 	}
 	to := table{p.Mapped(target.Resource), p.Sheet()}

@@ -13,8 +13,8 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// usersOf counts the users of the sheet's table, and those who cannot log in, or not use the interface,
-// by the rule that says so.
+// usersOf counts the users of the sheet's table, and, by the rule of the finding, those who cannot log in
+// or cannot use the interface.
 func usersOf(ctx context.Context, s Database) (all int, wrong map[string]int, err error) {
 	if s.Sheet().Accounts.Facts == nil {
 		return 0, nil, nil
@@ -38,7 +38,7 @@ func usersOf(ctx context.Context, s Database) (all int, wrong map[string]int, er
 	return all, wrong, err
 }
 
-// clientsOf are some of those that there are: of the users, or else of the records.
+// clientsOf are some existing clients: of the users, or else of the records.
 func clientsOf(ctx context.Context, s Database, most int) (all []auth.Client, err error) {
 	from := &s.Sheet().Accounts
 	for _, u := range from.Users {

@@ -10,10 +10,10 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// writer begins a statement about all rows. What stands for the client in it is that of the row.
+// writer begins a statement about all rows. Its client parameters are the client of each row.
 func (p *proof) writer() *sqlrecord.Writer { return sqlrecord.NewWriter(p.d, p.t.ofRow) }
 
-// table is a resource as it is looked at.
+// table is a resource in statements of the check.
 type table struct {
 	*legacy.Mapped
 	sheet *sheet.Sheet
@@ -31,12 +31,12 @@ func (p *proof) qualified(name string) string {
 	return legacy.Qualified(p.d, p.Sheet().Source.SQL.Schema, name)
 }
 
-// isOfWhere reports whether nothing but the condition of a resource says whose its rows are.
+// isOfWhere reports whether only the condition of a resource determines the client of its rows.
 func (t table) isOfWhere() bool {
 	return t.Parent() == nil && t.SQL.Client == (sheet.Expr{}) && sheet.FindParameter(t.Where, sheet.ClientParameter) >= 0
 }
 
-// ofRow appends the client that a row is of, as a parameter of the sheet's SQL.
+// ofRow appends the client of a row, as a parameter of the sheet's SQL.
 func (t table) ofRow(w *sqlrecord.Writer, name string) {
 	of, _ := t.Owner()
 	switch {
@@ -46,19 +46,19 @@ func (t table) ofRow(w *sqlrecord.Writer, name string) {
 		w.Expr(t.As(of, sqlrecord.Texts))
 	case t.ownerSort().IsNumber() || !t.Dialect.StrictTypes:
 		w.Expr(of)
-	default: // a client that is no number is nobody's
+	default: // a client that is not a number is nobody
 		text := t.As(of, sqlrecord.Texts)
 		w.Add("CASE WHEN ").Expr(text).Add(" ~ '^[0-9]{1,18}$' THEN CAST(").Expr(text).Add(" AS bigint) END")
 	}
 }
 
-// ownerSort is what the place of the client is.
+// ownerSort is the sort of the expression for the client.
 func (t table) ownerSort() sqlrecord.Sort {
 	_, s := t.Owner()
 	return s
 }
 
-// read appends where all rows are read that some client may see.
+// read appends FROM and the condition for all rows that some client may see.
 func (p *proof) read(w *sqlrecord.Writer) *sqlrecord.Writer {
 	return p.where(w.Add(" FROM ", p.t.From))
 }
@@ -80,7 +80,7 @@ func (p *proof) where(w *sqlrecord.Writer) *sqlrecord.Writer {
 	return w.Add(")")
 }
 
-// ofClient appends an expression as a client's.
+// ofClient appends an expression with the parameters of a client.
 func (p *proof) ofClient(w *sqlrecord.Writer, e sqlrecord.Expr, c auth.Client) {
 	params := p.Params(p.t.Mapped, c)
 	for _, part := range e {
@@ -90,7 +90,7 @@ func (p *proof) ofClient(w *sqlrecord.Writer, e sqlrecord.Expr, c auth.Client) {
 	}
 }
 
-// stored is a column as it is stored, where a view is read in place of its table too.
+// stored is a column as it is stored, even if a view is read in place of its table.
 func (p *proof) stored(column string) sqlrecord.Expr {
 	t := p.t
 	if t.From == t.Written {
@@ -107,8 +107,8 @@ func (p *proof) stored(column string) sqlrecord.Expr {
 	return sqlrecord.Plain(text + " FROM " + t.Written + ") stored WHERE " + same + ")")
 }
 
-// valueOf is a field, as it is read, in the form in which SQL of the sheet is given its value: see
-// given.
+// valueOf converts a field as it is read to the form in which SQL of the sheet gets values; see
+// Builder.given in package legacy.
 func (b table) valueOf(f *mapping.Field, c *sheet.Column, read sqlrecord.Expr) sqlrecord.Expr {
 	switch f.Type {
 	case mapping.Int4:
@@ -146,7 +146,7 @@ func (b table) momentOf(c *sheet.Column, read sqlrecord.Expr) sqlrecord.Expr {
 	return b.Dialect.Millis(read)
 }
 
-// sortOfColumn is what is read for a field.
+// sortOfColumn is the sort of what is read for a field.
 func (b table) sortOfColumn(c *sheet.Column) sqlrecord.Sort {
 	if len(c.Names) == 1 {
 		return b.ColumnOf(c.Names[0]).Sort
@@ -154,7 +154,7 @@ func (b table) sortOfColumn(c *sheet.Column) sqlrecord.Sort {
 	return b.Result(c.Read).Sort
 }
 
-// withExpr is SQL of the sheet with an expression in the place of its value.
+// withExpr is SQL of the sheet with an expression in place of its value.
 func withExpr(sql string, value sqlrecord.Expr) (e sqlrecord.Expr) {
 	parts := []any{"("}
 	for _, part := range legacy.Parse(sql) {
@@ -167,9 +167,9 @@ func withExpr(sql string, value sqlrecord.Expr) (e sqlrecord.Expr) {
 	return sqlrecord.Wrap(append(parts, ")")...)
 }
 
-// alters appends that a column does not hold what SQL that is written to it gives, to the last letter.
+// alters appends the condition that a column differs, to the last letter, from the SQL that is written to it.
 func (t table) alters(w *sqlrecord.Writer, column string, holds, written sqlrecord.Expr) {
-	var c legacy.Column // nothing is known of one that is not found
+	var c legacy.Column // zero if the column is not found
 	if t.Target != nil {
 		if known := t.Target.Column(column); known != nil {
 			c = *known
@@ -184,7 +184,7 @@ func (t table) alters(w *sqlrecord.Writer, column string, holds, written sqlreco
 	w.Expr(t.Dialect.Differ(holds, written, c.Sort == sqlrecord.Texts))
 }
 
-// same appends that two expressions are equal, as texts where their types may not be compared.
+// same appends the condition that two expressions are equal, as texts if their types cannot be compared.
 // SQLite compares by the types of the columns.
 func (b table) same(w *sqlrecord.Writer, x sqlrecord.Expr, xs sqlrecord.Sort, y sqlrecord.Expr, ys sqlrecord.Sort) {
 	if !b.Dialect.FlexibleTypes && xs != ys && !(xs.IsNumber() && ys.IsNumber()) {

@@ -23,16 +23,16 @@ type proof struct {
 	found   []found
 }
 
-// count is a claim, the condition of the rows for which it does not hold, and that of the rows
-// which it is about; nil for all.
+// count is a claim, the condition of the rows that violate it, and the condition of the rows that
+// it is about; nil for all.
 type count struct {
 	found
 	when, rows func(w *sqlrecord.Writer)
 }
 
-// prove counts, over all rows of a resource whosever they are, those for which the sheet does not
-// hold, and returns how many rows there are. Where nothing but a condition of the sheet tells
-// whose the rows are, those of the clients are looked at. It only reads.
+// prove counts the rows of a resource, of all clients, that violate claims of the sheet, and returns how
+// many rows there are. If only a condition of the sheet determines the client of a row, prove examines
+// the rows of clients. It only reads.
 func prove(ctx context.Context, s Database, r *mapping.Resource, clients []auth.Client) (rows int, all []found, err error) {
 	for _, c := range clients {
 		if _, err := s.TableFor(ctx, r, c); err != nil {
@@ -69,7 +69,7 @@ func (p *proof) all(ctx context.Context) error {
 	return p.several(ctx)
 }
 
-// shown reads every row as a list does, and counts what clients cannot be shown or what lacks.
+// shown reads every row as a list does, and counts values that cannot be shown or are missing.
 func (p *proof) shown(ctx context.Context) error {
 	var fields []int
 	var columns []sqlrecord.Column
@@ -106,7 +106,7 @@ func (p *proof) shown(ctx context.Context) error {
 	return nil
 }
 
-// lacks is what is wrong with a value as it was read; "" for nothing.
+// lacks is the claim that a value violates; "" for none.
 func (p *proof) lacks(i int, v mapping.Value) claim {
 	f, c := p.t.Fields[i].Field, &p.t.SQL.Fields[i]
 	switch {
@@ -145,8 +145,8 @@ func (p *proof) has(f *mapping.Field, what claim) bool {
 	return slices.ContainsFunc(p.found, func(had found) bool { return had.at == placeOf(f) && had.what == what })
 }
 
-// failed notes that the database fails by a claim. It returns the error where the database, and
-// not the claim, is to blame.
+// failed notes that the database cannot evaluate a claim. It returns the error if that is the fault
+// of the database, and not of the claim.
 func (p *proof) failed(ctx context.Context, f found, err error) error {
 	if err == nil {
 		return nil
@@ -159,7 +159,7 @@ func (p *proof) failed(ctx context.Context, f found, err error) error {
 	return nil
 }
 
-// counted counts all claims with one statement; with one for each where that fails.
+// counted counts all claims with one statement; if that fails, with one for each.
 func (p *proof) counted(ctx context.Context, all []count) error {
 	if len(all) == 0 {
 		return nil
@@ -191,7 +191,7 @@ func (p *proof) counted(ctx context.Context, all []count) error {
 	if err != nil {
 		return p.failed(ctx, all[0].found, err)
 	}
-	p.rows = max(p.rows, int(row[0].Int())) // they may not all have been read
+	p.rows = max(p.rows, int(row[0].Int())) // shown may not have read all
 	for i, c := range all {
 		c.records, c.of = int(row[2*i+1].Int()), int(row[2*i+2].Int())
 		p.note(c.found)
@@ -199,7 +199,7 @@ func (p *proof) counted(ctx context.Context, all []count) error {
 	return nil
 }
 
-// keys counts keys that stand twice, unless an index keeps them from it.
+// keys counts duplicate keys, unless a unique index rules them out.
 func (p *proof) keys(ctx context.Context) error {
 	if known := p.t.Target; known != nil && p.t.From == p.t.Written && known.Identifies(append(slices.Clone(p.t.Key.Places), p.t.SQL.Client.Column)) {
 		return nil
@@ -217,8 +217,7 @@ func (p *proof) isStored() bool {
 	return p.t.From == p.t.Written || !p.has(id, twice) && !p.has(id, keyless)
 }
 
-// several counts what is to be seen of several rows at once: unique values that stand twice, and
-// orders.
+// several checks claims about several rows together: unique values and orders.
 func (p *proof) several(ctx context.Context) error {
 	for i := range p.t.Fields {
 		f, of, c := p.t.Fields[i].Field, &p.t.Rows.Fields[i], &p.t.SQL.Fields[i]
@@ -262,7 +261,7 @@ func (p *proof) twice(ctx context.Context, f *mapping.Field, of []sqlrecord.Expr
 	return nil
 }
 
-// ordered counts rows that stand before one with a lower value, in the order of the column.
+// ordered counts rows that the order of the column puts before a row with a lower value.
 func (p *proof) ordered(ctx context.Context, f *mapping.Field, read sqlrecord.Expr, column string) error {
 	w := p.writer().Add("SELECT COUNT(*) FROM (SELECT v, LAG(v) OVER (ORDER BY o) AS b FROM (SELECT ").Expr(read).Add(" AS v, ").Expr(p.stored(column)).Add(" AS o")
 	text, args := p.read(w).Add(") r WHERE v IS NOT NULL) s WHERE b > v").Statement()

@@ -16,7 +16,7 @@ import (
 type resourceCheck struct {
 	*sqlCheck
 	*sheet.Resource
-	table *legacy.Table // nil of one in a schema that is not to be seen
+	table *legacy.Table // nil if its schema is not visible
 	path  string
 }
 
@@ -46,7 +46,7 @@ func (c *resourceCheck) isOwn(op mapping.Scope) bool {
 }
 
 // fits compares the lengths of columns with the fields that are written into them without a
-// conversion. Whether their types fit the driver itself says.
+// conversion. The driver itself checks the types.
 func (c *resourceCheck) fits() {
 	if !c.Operations[mapping.OpCreate] && !c.Operations[mapping.OpUpdate] {
 		return
@@ -97,8 +97,8 @@ func (c *resourceCheck) keys() {
 	}
 }
 
-// written looks at what writes meet: columns that nothing fills or that take no null, triggers,
-// views, and rows that refer to what is deleted.
+// written checks what writes depend on: columns that nothing fills or that take no null, triggers,
+// views, and rows that refer to deleted records.
 func (c *resourceCheck) written() {
 	if !c.changes() {
 		return
@@ -133,18 +133,18 @@ func (c *resourceCheck) written() {
 	}
 }
 
-// nullable looks for a field that clients may clear where the column may not be.
+// nullable adds a finding if clients may clear a field whose column takes no null.
 func (c *resourceCheck) nullable(f *mapping.Field, of *sheet.Column) {
 	column := c.table.Column(of.Write[0].Column)
 	hasNull := len(of.Nulls) > 0 || of.EmptyIsNull || slices.ContainsFunc(of.Codes, func(code sheet.Code) bool { return !code.Shown.IsSet() })
-	if column == nil || column.Nullable || f.Readonly || hasNull || f.IsState() { // which is never null
+	if column == nil || column.Nullable || f.Readonly || hasNull || f.IsState() { // a state is never null
 		return
 	}
 	c.add(Warning, "sql.not-null", c.ofField(f), fmt.Sprintf("%s.%s takes no null, and clients may send one for %s", c.table.Name, column.Name, f.Name),
 		fmt.Sprintf("say what is written then (write: {%s: \"COALESCE(:value, …)\"}), or required: true", column.Name))
 }
 
-// referrers looks for tables that no resource is of, and that keep records from being
+// referrers looks for tables without a resource that keep records from being
 // deleted.
 func (c *resourceCheck) referrers() {
 	if !c.isOwn(mapping.OpDelete) {
@@ -168,7 +168,7 @@ func (c *resourceCheck) referrers() {
 	}
 }
 
-// noted judges the table in which the system notes what changes.
+// noted judges the system's table of changes.
 func (c *resourceCheck) noted() {
 	at, of := c.at("changes"), c.Changes
 	if !of.IsReported() {

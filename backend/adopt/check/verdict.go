@@ -10,8 +10,8 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// claim is something that the sheet says of all records, named for what is found where it does not
-// hold.
+// claim is something that the sheet says of all records, named for what a record is that violates
+// it.
 type claim string
 
 // The claims about the records of any system.
@@ -19,37 +19,37 @@ const (
 	unshown  claim = "unshown"  // the interface cannot show the value
 	unlisted claim = "unlisted" // a code that the list does not have
 	empty    claim = "empty"    // a required field has no value
-	undated  claim = "undated"  // nothing tells when the record was changed
+	undated  claim = "undated"  // the record has no time of change
 	tooLong  claim = "too long" // a text is longer than the field
 	nowhere  claim = "nowhere"  // a reference leads to no record of the client
 	nobodys  claim = "nobody's" // no user has the record's client
-	altered  claim = "altered"  // to write back what is read would change it
+	altered  claim = "altered"  // writing back what is read would change it
 	twice    claim = "twice"    // values that several records of a client have, where one may
 )
 
-// Those of a database alone.
+// The claims about databases only.
 const (
 	rounded   claim = "rounded"   // a number has more decimals than are shown
 	missed    claim = "missed"    // a filter by the value does not find the row
 	unordered claim = "unordered" // the column does not sort as the values do
 	keyless   claim = "keyless"   // the key is null
-	unproved  claim = "unproved"  // the database fails where it is asked for a claim
+	unproved  claim = "unproved"  // the database cannot evaluate the claim
 )
 
-// Those of a service alone.
+// The claims about services only.
 const (
 	missing      claim = "missing"       // no record has the place
 	valueless    claim = "valueless"     // jq yields null for all records
-	ownerless    claim = "unsaid"        // the record does not say whose it is
-	others       claim = "others"        // the list of a client has another's
-	again        claim = "again"         // a key that came before
+	ownerless    claim = "unsaid"        // the record does not name its client
+	others       claim = "others"        // the list of a client has records of another
+	again        claim = "again"         // the key came before
 	atOnce       claim = "at once"       // a list without pages may not be whole
 	getFails     claim = "get fails"     // a record of the list cannot be read by itself
-	getDiffers   claim = "get differs"   // or is another one
+	getDiffers   claim = "get differs"   // or differs from the list
 	listLacks    claim = "list lacks"    // the list has no value where the record by itself has one
-	sinceFails   claim = "since fails"   // what has changed cannot be asked for
-	sinceMisses  claim = "since misses"  // the answer lacks what has changed
-	sinceIgnored claim = "since ignored" // or has what has not
+	sinceFails   claim = "since fails"   // polling for changes fails
+	sinceMisses  claim = "since misses"  // the answer lacks a changed record
+	sinceIgnored claim = "since ignored" // or has unchanged records
 )
 
 // found is how many records a claim does not hold for. No value of a record is in it.
@@ -60,7 +60,7 @@ type found struct {
 	err         error // the first, which may quote a value; nil for none
 }
 
-// placeOf is where a field is told of.
+// placeOf is the place of findings about a field.
 func placeOf(f *mapping.Field) string {
 	if f.Primary {
 		return "key"
@@ -68,8 +68,8 @@ func placeOf(f *mapping.Field) string {
 	return f.Name
 }
 
-// verdict is what is said of records for which a claim does not hold. {field} stands for the name of
-// the field, {place} for where the system has it, {all} for of how many, {why} for the first error.
+// verdict is the wording of a finding. {field} stands for the name of the field, {place} for its place
+// in the system, {all} for the number of records, {why} for the first error.
 type verdict struct {
 	severity         Severity
 	rule, seen, cure string
@@ -159,7 +159,7 @@ func placesOf(r *sheet.Resource, i int) []string {
 	return nil
 }
 
-// at is a place of the sheet, or what it is in where the sheet does not have it.
+// at is a place of the sheet, or the closest one around it that the sheet has.
 func (r *Report) at(path string, keys ...string) string {
 	if full := strictyaml.Child(path, keys...); r.doc.Has(full) {
 		return full
