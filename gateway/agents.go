@@ -140,21 +140,15 @@ func (g *Gateway) answerToolError(c *fiber.Ctx, err error) error {
 // toolExchange makes the exchange of a tool's request, on behalf of the request to /mcp. The caller
 // releases it.
 func (g *Gateway) toolExchange(of *Exchange, a toolRequest) (*fasthttp.RequestCtx, *Exchange) {
-	rc := new(fasthttp.RequestCtx)
-	rc.Init(new(fasthttp.Request), nil, nil)
-	rc.Request.Header.SetMethod(a.method)
-	rc.Request.SetRequestURI(g.o.BasePath + a.path + "?" + a.query.Encode())
-	rc.Request.SetBodyRaw(a.body)
+	rc, x := g.innerExchange(a.method, g.o.BasePath+a.path+"?"+a.query.Encode(), a.body)
 	for name, value := range a.headers {
 		if value != "" {
 			rc.Request.Header.Set(name, value)
 		}
 	}
-	x := g.newExchange(rc)
 	x.ctx, x.conn, x.policy, x.peer, x.Address, x.RequestID, x.span = of.ctx, of.conn, of.policy, of.peer, of.Address, of.RequestID, of.span
 	x.Session, x.Key, x.keyHash, x.keyName, x.client = of.Session, of.Key, of.keyHash, of.keyName, of.client
-	x.Method, x.sent, x.tool, x.rehearsal = a.method, a.body, of.tool, a.rehearsal
-	x.takeURI(g, rc.Request.Header.RequestURI())
+	x.sent, x.tool, x.rehearsal = a.body, of.tool, a.rehearsal
 	x.prepare()
 	return rc, x
 }

@@ -107,19 +107,12 @@ func (x *Exchange) writeAnswer(w io.Writer) (webhook.Content, error) {
 
 // storedExchange makes the exchange of a stored request. The caller releases it.
 func (g *Gateway) storedExchange(ctx context.Context, j webhook.Job, stored *storedRequest) (*fasthttp.RequestCtx, *Exchange) {
-	rc := new(fasthttp.RequestCtx)
-	rc.Init(new(fasthttp.Request), nil, nil)
-	rc.Request.Header.SetMethod(stored.Method)
-	rc.Request.SetRequestURI(g.o.BasePath + stored.Path + "?" + stored.Query)
-	rc.Request.SetBody(stored.Body)
+	rc, x := g.innerExchange(stored.Method, g.o.BasePath+stored.Path+"?"+stored.Query, stored.Body)
 	if stored.IfMatch != nil {
 		rc.Request.Header.Set("If-Match", *stored.IfMatch)
 	}
-	x := g.newExchange(rc)
 	x.ctx, x.policy, x.peer, x.Address = ctx, g.o.Policy(), Peer{}, ""
-	x.RequestID, x.Method = "callback-"+j.ID, stored.Method
-	x.takeURI(g, rc.Request.Header.RequestURI())
-	x.promised = true
+	x.RequestID, x.promised = "callback-"+j.ID, true
 	x.Session = &auth.Session{User: j.Owner.User}
 	x.keyName, x.client, x.rights = j.Owner.Key, j.Owner.User.Client.Name, j.Owner.Rights
 	return rc, x

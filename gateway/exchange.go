@@ -117,6 +117,20 @@ func (g *Gateway) newExchange(rc *fasthttp.RequestCtx) *Exchange {
 	return x
 }
 
+// innerExchange makes the Exchange of a request that no client sent over a connection: an agent's
+// tool, a stored request, a hypothetical one. body is not changed.
+func (g *Gateway) innerExchange(method, target string, body []byte) (*fasthttp.RequestCtx, *Exchange) {
+	rc := new(fasthttp.RequestCtx)
+	rc.Init(new(fasthttp.Request), nil, nil)
+	rc.Request.Header.SetMethod(method)
+	rc.Request.SetRequestURI(target)
+	rc.Request.SetBodyRaw(body)
+	x := g.newExchange(rc)
+	x.Method = method
+	x.takeURI(g, rc.Request.Header.RequestURI())
+	return rc, x
+}
+
 func (g *Gateway) release(x *Exchange) {
 	params, scratch, room := x.Params, x.scratch, x.room
 	clear(params)

@@ -45,17 +45,11 @@ type Explanation struct {
 // far as these look only at the request: it does not call the backend, and takes nothing
 // from the key's limits.
 func (g *Gateway) Explain(a Hypothetical) Explanation {
-	rc := new(fasthttp.RequestCtx)
-	rc.Init(new(fasthttp.Request), nil, nil)
-	rc.Request.Header.SetMethod(a.Method)
-	rc.Request.SetRequestURI(a.Target)
-	rc.Request.SetBody(a.Body)
+	rc, x := g.innerExchange(a.Method, a.Target, a.Body)
 	if !a.NoToken {
 		rc.Request.Header.Set("Token", ExplainedID) // any text: only its presence counts
 	}
-	x := g.newExchange(rc)
-	x.policy, x.started, x.Method, x.RequestID, x.explained = new(Policy), a.At, a.Method, ExplainedID, &a
-	x.takeURI(g, []byte(a.Target))
+	x.policy, x.started, x.RequestID, x.explained = new(Policy), a.At, ExplainedID, &a
 	x.prepare()
 	g.explain()(rc)
 
