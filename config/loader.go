@@ -139,7 +139,7 @@ func (l *Loader) finish(main *source, now time.Time) (*Config, error) {
 	judged := newJudging(main.base, endpoints)
 	if !judged.equal(l.judged) {
 		l.parts = nil
-		if main.doc == nil { // it was judged by something else, and has to be decoded again
+		if main.doc == nil { // main was judged by an older judging, and has to be decoded again
 			var err error
 			if main, err = l.read(l.path, true, nil, now); err != nil {
 				l.main = nil

@@ -87,6 +87,6 @@ func (l *looks) changed(path string, reread bool, now time.Time) bool {
 	if is.text != was.text {
 		return true
 	}
-	l.note(path, is) // it may have settled
+	l.note(path, is) // the file may have settled
 	return false
 }

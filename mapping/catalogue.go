@@ -44,7 +44,7 @@ type Entry struct {
 // Arg is what a placeholder of a message takes.
 type Arg struct {
 	Takes   Takes
-	Example string // of the OpenAPI description; <vendor> stands for the vendor's name
+	Example string // for the OpenAPI description; <vendor> stands for the vendor's name
 }
 
 // Takes says what an argument is, so that a driver can fill it in. Arguments with the

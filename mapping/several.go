@@ -6,7 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxRecords is how many records one body may hold.
+// MaxRecords is how many records one body may have.
 const MaxRecords = 500
 
 // SeveralField is the member of a body that holds several records.
@@ -15,15 +15,15 @@ const SeveralField = "records"
 // Several is a body with several records, none of which has been read yet.
 type Several struct {
 	Records [][]byte // each as it was sent
-	All     []byte   // the array of them, as it was sent
-	Other   Value    // the other member that the body may have: as CutMember returns it
-	// Violations are those of the body, in its order.
+	All     []byte   // the whole array, as it was sent
+	Other   Value    // the member that DecodeSeveral's other names, in the form of CutMember
+	// Violations are the violations of the body, in its order.
 	Violations Violations
 }
 
-// DecodeSeveral reads a JSON object with the member records and, unless beside is empty,
-// one of that name. All of it is JSON, then; what each record is, is not judged. The error
-// is EmptyBody, BodyNotJSON or BodyTooLarge. The result refers to data.
+// DecodeSeveral reads a JSON object with the member records and, unless other is "", a
+// member of that name. It checks that all of it is JSON, but does not judge the records. The
+// error is EmptyBody, BodyNotJSON or BodyTooLarge. The result refers to data.
 func DecodeSeveral(data []byte, other string) (*Several, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, Fail(EmptyBody)
@@ -37,7 +37,7 @@ type severalReader struct {
 	data []byte
 }
 
-// value reads the next value whole, bounding how deep the body nests.
+// value reads the next value, and fails if it nests too deep.
 func (r severalReader) value() (jsontext.Value, error) { return readBounded(r.json) }
 
 func (r severalReader) object(other string) (*Several, error) {
@@ -72,14 +72,14 @@ func (r severalReader) object(other string) (*Several, error) {
 	switch {
 	case !supplied:
 		s.Violations = append(s.Violations, Fail(FieldRequired, Literal(SeveralField)))
-	case len(s.Records) == 0: // no array is judged like an empty one, as in a record
+	case len(s.Records) == 0: // what is not an array is judged like an empty one, as in a record
 		s.Violations = append(s.Violations, Fail(ArrayEmpty, Literal(SeveralField)))
 	}
 	_, err := r.json.ReadToken()
 	return s, err
 }
 
-// records takes the array of records apart.
+// records splits the array of records.
 func (r severalReader) records(s *Several) error {
 	if r.json.PeekKind() != '[' {
 		_, err := r.value()

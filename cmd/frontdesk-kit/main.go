@@ -1,7 +1,7 @@
-// Command frontdesk-kit is for whoever puts frontdesk in front of an existing system: map drafts
-// and checks its mapping sheet, and conform holds a gateway to the interface. What the tools do
-// is in backend/adopt and backend/backendtest; here are their flags and what they print. Nothing
-// of it is needed to serve: that is frontdesk.
+// Command frontdesk-kit has the tools for putting frontdesk in front of an existing system: map drafts
+// and checks a mapping sheet, and conform tests a gateway against the interface. The tools themselves
+// are in backend/adopt and backend/backendtest; here are their flags and their output. Serving needs
+// none of them: that is frontdesk.
 package main
 
 import (

@@ -44,7 +44,7 @@ func Closest(seen string, known []string, most int) (word string) {
 	best, length := most+1, utf8.RuneCountInString(seen)
 	for _, candidate := range known {
 		if longer := utf8.RuneCountInString(candidate) - length; longer > most || -longer > most {
-			continue // it takes more edits than that
+			continue // the candidate takes more than most edits
 		}
 		switch d, near := edits(seen, candidate); {
 		case near && d < best:

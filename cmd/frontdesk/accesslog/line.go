@@ -17,7 +17,7 @@ type Line struct {
 	RequestID string  `json:"request_id"`
 	Key       string  `json:"key"`
 	Client    string  `json:"client"`
-	User      string  `json:"user"` // whose session it was
+	User      string  `json:"user"` // the user of the session
 	Method    string  `json:"method"`
 	Endpoint  string  `json:"endpoint"` // the operation's template: /order/{id}
 	Status    int     `json:"status"`

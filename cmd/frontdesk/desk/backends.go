@@ -86,7 +86,7 @@ func (s *System) Close() error { return s.release() }
 // OwnDatabase is a database of the gateway's own.
 type OwnDatabase struct {
 	Db   sqlrecord.DB
-	file string // of SQLite; "" for PostgreSQL, which several gateways may share
+	file string // the SQLite file; "" for PostgreSQL, which several gateways may share
 }
 
 // OpenSystem opens the backend of a configuration.

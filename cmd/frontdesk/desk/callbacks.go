@@ -32,7 +32,7 @@ const (
 
 // ownStore is what the gateway keeps in its own database, and the results of callbacks.
 type ownStore struct {
-	file       string // of SQLite; "" for PostgreSQL
+	file       string // the SQLite file; "" for PostgreSQL
 	jobs       *jobstore.Store
 	neighbours *neighbours.Tables
 	results    webhook.Results

@@ -24,7 +24,7 @@ import (
 type Desk struct {
 	*basis
 	front   *front
-	started *config.Config // as it was read at the start, without api_keys
+	started *config.Config // the configuration at the start, without api_keys
 	config  *config.Config // started, with the address of the listener, which only the listener knows if the port was 0
 	parts   partFiles      // the files that it was built from
 

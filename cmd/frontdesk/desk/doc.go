@@ -1,7 +1,7 @@
 // Package desk is the running frontdesk. Its parts, in the order in which they are used:
 //
 //   - serve.go is what "frontdesk serve" does: it reads the configuration, builds, answers requests
-//     until it is told to stop, and drains. start.go builds again and again while what is needed is away.
+//     until it is to stop, and drains. start.go builds again and again while a database or store is unavailable.
 //   - desk.go builds (Build), from the top of Desk to its bottom: backends.go opens the driver,
 //     sessions.go what gateways share, callbacks.go the gateway's own store and its callbacks,
 //     logins.go who may log in. front.go has the listeners, and what answers at them before there

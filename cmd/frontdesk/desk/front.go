@@ -33,7 +33,7 @@ type front struct {
 
 	begin   sync.Once
 	serving sync.WaitGroup
-	failed  chan error // of either server
+	failed  chan error // why either server ended
 }
 
 // openFront listens, and answers nobody yet.

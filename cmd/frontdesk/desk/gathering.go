@@ -154,7 +154,7 @@ type GatewayRow struct {
 	Failed   uint32    `json:"failed"`
 	Here     bool      `json:"here"` // the gateway that answers
 	LastSeen time.Time `json:"last_heard"`
-	Silent   bool      `json:"silent"` // it did not stop, but reports nothing any more
+	Silent   bool      `json:"silent"` // the gateway did not stop, but reports nothing any more
 	gatewayAbout
 }
 
@@ -236,7 +236,7 @@ func (v *gathered) join(ctx context.Context, g *gathering, span instrument.Span,
 			}
 		}
 	}
-	if v.Gateways[0].Name == "" { // it has not reported yet
+	if v.Gateways[0].Name == "" { // this gateway has not reported yet
 		v.Gateways[0].Name = g.who
 	}
 	if err := v.joinRefusals(ctx, g); err != nil {

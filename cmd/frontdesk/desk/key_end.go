@@ -19,7 +19,7 @@ import (
 type keyFact struct {
 	gone    bool              // the hash was removed from the files
 	pending neighbours.KeyEnd // the change that is still to be published; none if its Key is ""
-	changes int               // the number of changes, which tells pending from an equal, earlier one
+	changes int               // the number of changes, which distinguishes pending from an equal, earlier one
 	known   neighbours.KeyEnd // the end that is published; none if its Key is ""
 }
 

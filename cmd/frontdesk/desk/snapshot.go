@@ -13,7 +13,7 @@ import (
 // snapshot is the part of the configuration that can be replaced while the desk serves. It is made
 // completely or not at all, and never changed.
 type snapshot struct {
-	config  *config.Config // as it was read; what needs a restart may differ from Desk.config
+	config  *config.Config // settings that need a restart may differ from Desk.config
 	policy  gateway.Policy
 	serve   fasthttp.RequestHandler // serves requests by the policy
 	secrets map[string][]string     // secrets that sign callbacks, by the api_key's name

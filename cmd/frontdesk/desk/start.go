@@ -128,7 +128,7 @@ func (s *start) waits(cause string) {
 	}
 }
 
-// report tells systemd, operators and clients why nothing is served yet.
+// report notifies systemd, and sets the answer to operators and clients, why nothing is served yet.
 func (s *start) report(why string) {
 	if err := s.p.Supervisor.waiting(why, nextTry); err != nil {
 		s.logs.Log.Warn("systemd could not be notified", zap.Error(err))

@@ -21,7 +21,7 @@ type StatusReport struct {
 	Now       time.Time       `json:"now"`
 	Started   time.Time       `json:"started"`
 	Version   string          `json:"version"`
-	Host      string          `json:"host"`   // tells apart several gateways
+	Host      string          `json:"host"`   // which of several gateways it is
 	Health    Health          `json:"health"` // as /readyz answers it
 	Load      StatusLoad      `json:"load"`
 	Callbacks StatusCallbacks `json:"callbacks"`

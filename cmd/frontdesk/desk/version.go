@@ -11,7 +11,7 @@ import (
 type BuildFacts struct {
 	Version  string            `json:"version"`
 	Commit   string            `json:"commit,omitempty"`
-	Time     string            `json:"time,omitempty"` // of the commit
+	Time     string            `json:"time,omitempty"` // when the commit was made
 	Modified bool              `json:"modified"`       // the checkout held changes that were not committed
 	Go       string            `json:"go"`
 	Platform string            `json:"platform"`

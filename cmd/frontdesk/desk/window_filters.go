@@ -9,7 +9,7 @@ import (
 // filters are the filters of a list that the address of its page sets.
 type filters struct {
 	path  string
-	names []string // of all filters of the list
+	names []string // the filters that the list has
 	set   url.Values
 	zone  *time.Location
 }

@@ -36,7 +36,7 @@ type Instrument struct {
 	records    *prometheus.CounterVec   // of bulk requests, by method, endpoint, status
 	deprecated *prometheus.CounterVec   // by key, what, how
 	logins     *prometheus.CounterVec   // by outcome
-	window     *prometheus.Registry     // those that the pages show
+	window     *prometheus.Registry     // the metrics that the pages show
 
 	uses   sync.Map // hash of an api_key ([32]byte) to its last use in Unix seconds (*atomic.Int64)
 	called sync.Map // callKind to *callMeters

@@ -93,7 +93,7 @@ type Mark struct {
 	Kind string    `json:"kind"` // start, stop, configuration, circuit, key or sessions
 	Text string    `json:"text"`
 
-	Gateway string `json:"gateway,omitempty"` // of several, which one it was
+	Gateway string `json:"gateway,omitempty"` // which of several it was
 }
 
 // mostMarks is how many marks are kept.

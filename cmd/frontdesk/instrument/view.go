@@ -8,7 +8,7 @@ import (
 
 // Span is a part of the history.
 type Span struct {
-	Step   time.Duration // of one point
+	Step   time.Duration // the time between two points
 	Points int
 }
 
