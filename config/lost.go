@@ -121,7 +121,7 @@ func inForce(names []string) string {
 	if len(names) == 1 {
 		return names[0] + " is"
 	}
-	return listed(names, 3) + " are"
+	return Listed(names, 3) + " are"
 }
 
 func (l *loss) fail(file, path, format string, args ...any) {

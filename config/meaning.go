@@ -148,10 +148,10 @@ func (w *wording) describeAllow(before, after []Setting, add func(string, ...any
 		}
 	}
 	if len(gained) > 0 {
-		add("gains %s", listed(gained, listedAtMost))
+		add("gains %s", Listed(gained, listedAtMost))
 	}
 	if len(lost) > 0 {
-		add("loses %s", listed(lost, listedAtMost))
+		add("loses %s", Listed(lost, listedAtMost))
 	}
 	if len(gained)+len(lost) == 0 {
 		add("its allowlist is written otherwise, and allows the same")
@@ -178,8 +178,8 @@ func others(fields, some []string, e Endpoint) (all []string) {
 	return all
 }
 
-// listed joins at most so many names, and counts the others.
-func listed(names []string, most int) string {
+// Listed joins at most so many names, and counts the others.
+func Listed(names []string, most int) string {
 	if more := len(names) - most; more > 1 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
 	}

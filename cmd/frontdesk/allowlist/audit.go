@@ -331,10 +331,7 @@ func shortList(list []gateway.Grant, n int) string {
 	for _, grant := range list {
 		names = append(names, grant.String())
 	}
-	if more := len(names) - n; more > 1 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:n], ", "), more)
-	}
-	return strings.Join(names, ", ")
+	return config.Listed(names, n)
 }
 
 func (a *Audit) limits(key *Key) {

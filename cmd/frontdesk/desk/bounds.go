@@ -21,7 +21,7 @@ type Bounds struct {
 // idleTimeout is how long a connection may wait for its next request.
 const idleTimeout = 75 * time.Second
 
-// defaultBounds are those of the program.
+// defaultBounds returns the bounds of the program.
 func defaultBounds() Bounds {
 	return Bounds{CircuitFailures: 10, CircuitPause: 5 * time.Second, Queue: 1024, BodyMemory: 64 << 20, Connections: 4096, WriteTimeout: 30 * time.Second, ResultSpace: 10 << 30}
 }

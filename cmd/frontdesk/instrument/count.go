@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
@@ -172,14 +173,8 @@ func (i *Instrument) lane(label map[string]string) string {
 }
 
 func fateOfText(status string) string {
-	switch {
-	case status >= "500":
-		return failed
-	case status >= "400":
-		return refused
-	default:
-		return good
-	}
+	n, _ := strconv.Atoi(status) // the label of a counter is a number
+	return fateOf(n)
 }
 
 func labelsOf(m *dto.Metric) map[string]string {
