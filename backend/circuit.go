@@ -15,7 +15,7 @@ import (
 type breaker = gobreaker.CircuitBreaker[struct{}]
 
 // circuit is the circuit breakers of a lane. One, for all clients, opens after a number of
-// failures in a row if several clients are among them. Failures of one client may be caused
+// failures in a row, if they are of several clients. Failures of one client may be caused
 // by its own requests, so each client whose calls failed lately also has a breaker of its own.
 // It is safe for concurrent use.
 type circuit struct {

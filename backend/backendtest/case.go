@@ -10,12 +10,12 @@ import (
 type Case struct {
 	ID   string // stable, such as post.related_id_not_found
 	Row  string // the row of the interface, or the rule of the contract
-	Each bool   // runs on every resource, else it chooses one
+	Each bool   // runs on every resource; otherwise it chooses one
 	Hint string // where to look if it fails
 
 	scope  mapping.Scope  // of a row
 	reason mapping.Reason // "" for a rule
-	at     []string       // the operations that it asks, as anyOf has them; nil for a rule that asks what it likes
+	at     []string       // the operations that it tests, in the form of anyOf; nil for a rule that chooses its own
 	run    func(t *T)
 }
 
@@ -36,8 +36,8 @@ func Cases() []Case {
 	return all
 }
 
-// row is an entry of the table: a row of the interface or of the contract, the operations that it
-// is asked of, and how it is brought about at each. Without operations they are those of its scope.
+// row is an entry of the table: a row of the interface or of the contract, the operations that can
+// return it, and how it is provoked at each. Without operations they are those of its scope.
 type row struct {
 	scope  mapping.Scope
 	reason mapping.Reason
@@ -45,10 +45,10 @@ type row struct {
 	way    way
 }
 
-// way brings a row about at the operation t.op: it asks wrongly, and holds what is answered to the row.
+// way provokes a row at the operation t.op: it sends a wrong request, and compares the answer with the row.
 type way func(t *T)
 
-// The operations of any resource; the case asks the first resource of which one can be asked.
+// The operations of any resource; the case uses the first resource that supports one.
 const (
 	anyList   = "GET /*"
 	anyGet    = "GET /*/{id}"
@@ -73,7 +73,7 @@ var tables = map[mapping.Scope]struct{ id, title, at string }{
 // of is the case of a row.
 func (r row) of() Case {
 	table, ok := tables[r.scope]
-	if !ok { // of an endpoint
+	if !ok { // the row of an endpoint
 		method, path, _ := strings.Cut(string(r.scope), " ")
 		if path == "" {
 			method, path = "GET", method
@@ -100,13 +100,13 @@ func words(scope mapping.Scope, reason mapping.Reason) string {
 	return status(entry.Status) + " " + entry.Message
 }
 
-// rule is the case of a rule of the contract; at names the operation that it asks, where it asks
-// the first resource of which one can be asked.
+// rule is the case of a rule of the contract; at names its operation, if it uses the first resource that
+// supports one.
 func rule(id, says, hint string, run func(t *T), at ...string) Case {
 	return Case{ID: id, Row: says, Hint: hint, run: run, at: at}
 }
 
-// also is the case that holds further operations to a row.
+// also is the case that tests a row at further operations.
 func also(id, says string, r row) Case {
 	c := r.of()
 	c.ID, c.Row = id, says
@@ -119,7 +119,7 @@ func each(c Case) Case {
 	return c
 }
 
-// hintOf says where to look if the answer to a row is wrong.
+// hintOf says where to look if the answer for a row is wrong.
 func hintOf(reason mapping.Reason) string {
 	row := mapping.NewCatalogue().Lookup(reason)
 	switch {

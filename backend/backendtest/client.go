@@ -61,7 +61,7 @@ func (a answer) data() map[string]any {
 	var body struct {
 		Data map[string]any `json:"data"`
 	}
-	_ = json.Unmarshal(a.body, &body) // what is no such object has no data either
+	_ = json.Unmarshal(a.body, &body) // any other body has no data
 	return body.Data
 }
 
@@ -80,8 +80,8 @@ func (a answer) page() (p page, err error) {
 	return p, err
 }
 
-// order are the members of data in the order they came in; of its first
-// element where data is a list.
+// order are the members of data, or of its first element, in the order they
+// came in.
 func (a answer) order() (names []string) {
 	var body struct{ Data json.RawMessage }
 	if json.Unmarshal(a.body, &body) != nil {
@@ -144,7 +144,7 @@ func (s *suite) once(token, method, path, body string, headers []string) (answer
 	if err != nil {
 		var u *url.Error
 		if errors.As(err, &u) {
-			err = fmt.Errorf("no answer: %w", u.Err) // without the address, which may hold secrets
+			err = fmt.Errorf("no answer: %w", u.Err) // u.Err lacks the address, which may hold secrets
 		}
 		x.Error = s.redact(err.Error())
 		return answer{}, x, err
@@ -160,10 +160,10 @@ func (s *suite) once(token, method, path, body string, headers []string) (answer
 	return a, x, err
 }
 
-// secretQuery are the parameters whose values are shown nowhere.
+// secretQuery matches the parameters whose values are never shown.
 var secretQuery = regexp.MustCompile(`([?&](?:api_key|password|token)=)[^&]*`)
 
-// secretAnswer is a session token in an answer.
+// secretAnswer matches a session token in an answer.
 var secretAnswer = regexp.MustCompile(`("token"\s*:\s*")[^"]+`)
 
 const redacted = "[redacted]"

@@ -10,7 +10,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// Desk is a running frontdesk that can be asked for single errors.
+// Desk is a running frontdesk in which single errors can be provoked.
 type Desk struct {
 	s    *suite
 	rows []Case
@@ -45,7 +45,7 @@ func (d *Desk) Close() {
 	d.s.http.CloseIdleConnections()
 }
 
-// Row causes a row of the tables wherever that is possible, and compares each answer word for
+// Row provokes a row of the tables wherever that is possible, and compares each answer word for
 // word.
 func (d *Desk) Row(scope mapping.Scope, reason mapping.Reason) ([]Refusal, error) {
 	t := &T{suite: d.s}
@@ -53,14 +53,14 @@ func (d *Desk) Row(scope mapping.Scope, reason mapping.Reason) ([]Refusal, error
 	return t.refusals, err
 }
 
-// Provoke causes a reason at one operation, which is named as in the description, in the way of
-// the row that has the words for it there.
+// Provoke provokes a reason at one operation, named as in the description, in the way of the row
+// that words the reason there.
 func (d *Desk) Provoke(method, path string, reason mapping.Reason) error {
 	t := d.about(method, path)
 	return d.bring(t, d.s.catalogue.Lookup(reason, t.op.scopes()...).Scope, reason)
 }
 
-// bring brings a row about.
+// bring provokes a row.
 func (d *Desk) bring(t *T, scope mapping.Scope, reason mapping.Reason) error {
 	i := slices.IndexFunc(d.rows, func(c Case) bool { return c.reason == reason && c.scope == scope })
 	if i < 0 {

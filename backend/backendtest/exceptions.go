@@ -14,8 +14,8 @@ type Exception struct {
 	Reason   string `yaml:"reason"`
 }
 
-// ReadExceptions decodes a file of exceptions: a list of case, reason and, where
-// it is of one resource only, resource.
+// ReadExceptions decodes a file of exceptions: a list of case, reason and, if the
+// exception is for one resource only, resource.
 func ReadExceptions(file string, src []byte) ([]Exception, strictyaml.Problems) {
 	var list []Exception
 	document, problems := strictyaml.Decode(file, src, &list, strictyaml.Options{})
@@ -86,7 +86,7 @@ func except(results []Result, exceptions []Exception) []Result {
 				passed = i
 			}
 		}
-		if !failed && passed >= 0 { // else it was not selected, or could not be asked
+		if !failed && passed >= 0 { // otherwise no case of it was selected, or possible
 			r := &results[passed]
 			r.Status, r.unneeded, r.Exchanges = Failed, true, nil
 			r.Reason = "the case passes, although an exception says that it fails"

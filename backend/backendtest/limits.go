@@ -42,9 +42,9 @@ func (s *suite) alphabet(r *Resource, f *Field) rune {
 }
 
 // learnAlphabets learns from a refusal that fields keep less than Unicode, and
-// puts what they keep in its place. A backend that refuses what it cannot keep
-// answers as documented: it is record.unicode that says what it lacks. It is
-// false where the refusal is about anything else.
+// replaces the other letters in the values. Refusing what cannot be kept is
+// documented behaviour; only the case record.unicode fails for it. learnAlphabets
+// returns false if the refusal is about anything else.
 func (t *T) learnAlphabets(r *Resource, refused failure, sent values) bool {
 	violations := refused.Errors
 	if len(violations) == 0 {
@@ -103,7 +103,7 @@ func keepsUnicode(t *T) {
 }
 
 // keepsAll writes every field of a datatype as exactly as the interface has it, and
-// fails with all of those that come back as something else.
+// fails with all fields that come back as something else.
 func (t *T) keepsAll(datatype string) {
 	sent := t.full(t.resource)
 	got := t.get(t.resource, t.create(t.resource, sent)).data()

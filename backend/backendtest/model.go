@@ -52,7 +52,7 @@ type Resource struct {
 	Fields   []*Field `json:"fields"`
 	Changes  string   `json:"changes"`
 	requires []string
-	listed   bool // its records are in lists alone, and none can be asked for by itself
+	listed   bool // records come only in lists, and cannot be read one by one
 }
 
 func (r *Resource) field(name string) *Field {
@@ -72,7 +72,7 @@ func (r *Resource) sortsBy() *Field {
 	return r.find(func(f *Field) bool { return f.scalar() })
 }
 
-// newestFirst is the parameter of lists in which what was just made comes first.
+// newestFirst is the parameter for lists that begin with the newest record.
 const newestFirst = "&sort=-id"
 
 // well-known resources, those that cases prefer first.
@@ -114,7 +114,7 @@ func (s *suite) login(l Login) (string, error) {
 	}
 	var body struct{ Token string }
 	if json.Unmarshal(a.body, &body) != nil || a.status != http.StatusOK || body.Token == "" {
-		f, _ := a.failure() // the status says it where the body does not
+		f, _ := a.failure() // if the body has no reason, the status is used
 		return "", fmt.Errorf("user %s cannot log in: %d %s", l.Username, a.status, f.Message)
 	}
 	s.secret(body.Token)
@@ -163,7 +163,7 @@ func (s *suite) prepare() (err error) {
 	return nil
 }
 
-// learn reads what the api_key may call, and the models of that.
+// learn reads what the api_key may call, and the models of these resources.
 func learn(t *T) {
 	var body struct {
 		Data struct {
@@ -188,8 +188,8 @@ func learn(t *T) {
 
 var requiredParameters = regexp.MustCompile(`^These parameter\(s\): (.+) are required$`)
 
-// learn reads the model of a resource, where there is one, and which parameters
-// its list needs, and whether records can be asked for, which only refusals tell.
+// learn reads the model of a resource, if there is one, and learns from refusals which
+// parameters its list needs, and whether single records can be read.
 func (t *T) learn(name string) {
 	var body struct{ Data *Resource }
 	a := t.send(t.token, "GET", "/model/"+name, "")
@@ -202,7 +202,7 @@ func (t *T) learn(name string) {
 		return
 	}
 	if t.can("GET", "/"+name) {
-		list, _ := t.send(t.token, "GET", "/"+name+"?page_size=1", "").failure() // a page is no failure
+		list, _ := t.send(t.token, "GET", "/"+name+"?page_size=1", "").failure() // zero for a page
 		if parameters := requiredParameters.FindStringSubmatch(list.Message); parameters != nil {
 			r.requires = strings.Split(parameters[1], " , ")
 		}

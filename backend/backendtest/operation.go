@@ -9,11 +9,11 @@ import (
 	"frontdesk/mapping"
 )
 
-// operation is a method of an endpoint, which a row is asked of.
+// operation is a method of an endpoint at which rows are tested.
 type operation struct {
 	method, path string    // as the description has it: /order/{id}
 	resource     *Resource // whose records it is about, or the fields of its body; nil for neither
-	form         bool      // resource is the fields of its body
+	form         bool      // resource describes the fields of its body
 }
 
 // endpoint is the path without the record.
@@ -21,7 +21,7 @@ func (o *operation) endpoint() string {
 	return strings.TrimSuffix(strings.TrimSuffix(o.path, "/{id}"), "/{name}")
 }
 
-// scopes are the scopes in which the words of its errors are looked up.
+// scopes are the scopes in which the messages of its errors are looked up.
 func (o *operation) scopes() []mapping.Scope {
 	of := map[string]mapping.Scope{"POST": mapping.OpCreate, "GET": mapping.OpGet, "PUT": mapping.OpUpdate, "DELETE": mapping.OpDelete}[o.method]
 	switch {
@@ -54,7 +54,7 @@ func (t *T) operation(method, path string) *operation {
 	return o
 }
 
-// operations are those that a case names by at: one, or that of every resource.
+// operations are the operations that at names: one, or one for every resource.
 func (t *T) operations(at string) (all []*operation) {
 	method, path, _ := strings.Cut(at, " ")
 	before, after, any := strings.Cut(path, "*")
@@ -89,7 +89,7 @@ func (t *T) operationOf(method, path string) *operation {
 	return t.operation(method, path)
 }
 
-// allowed ends a case whose operation cannot be asked.
+// allowed ends a case whose operation may not be called.
 func (t *T) allowed() {
 	if t.op.record() {
 		if obstacle := t.obstacle(t.op.method, t.op.resource); obstacle != nil {
@@ -100,7 +100,7 @@ func (t *T) allowed() {
 	}
 }
 
-// concrete is a path of the description with something in its places.
+// concrete is a path of the description with its parameters filled in.
 func concrete(path string) string {
 	return strings.NewReplacer("{id}", "1", "{name}", "order").Replace(path)
 }
@@ -109,7 +109,7 @@ func concrete(path string) string {
 type request struct {
 	method, path, query, token string
 	fields                     values // of the body; nil for none
-	body                       string // in their place
+	body                       string // replaces fields
 	headers                    []string
 	id                         int // of the record that it is about
 }
@@ -144,9 +144,8 @@ func (r request) text() string {
 	return r.fields.json()
 }
 
-// named are the requests like this one in which its record is called id: in the
-// path and in the query, or where else the operation takes it, and in the body of
-// a PUT.
+// named are variants of the request with id as the record's ID: in the path and in the query,
+// or wherever the operation takes it, and in the body of a PUT.
 func (t *T) named(r request, id string) (all []request) {
 	if r.method != "GET" && r.method != "DELETE" {
 		in := r.with(values{"id": number(id)})
@@ -165,7 +164,7 @@ func (t *T) named(r request, id string) (all []request) {
 	return append(all, in, r)
 }
 
-// number is an id as JSON has it, a text where it is none.
+// number is an id as JSON: a number, or a text if it is no number.
 func number(id string) any {
 	if n, err := strconv.Atoi(id); err == nil && status(n) == id {
 		return n
@@ -180,12 +179,12 @@ func (t *T) ask(r request) answer {
 	}
 	a := t.send(r.token, r.method, r.path, r.text(), r.headers...)
 	if a.status == 201 && t.op.record() && a.header.Get("Idempotent-Replayed") == "" {
-		t.keep(t.op.resource, a) // it must go, also where it should have been refused
+		t.keep(t.op.resource, a) // a record that should have been refused must be deleted, too
 	}
 	return a
 }
 
-// attempt sends values that are to be refused.
+// attempt sends values that must be refused.
 func (t *T) attempt(change values) answer { return t.ask(t.right().with(change)) }
 
 // elementOf are values for an element of an array, which names no parent.
@@ -198,8 +197,7 @@ func (t *T) elementOf(array *Field) values {
 	return element
 }
 
-// right is a request of the operation that a case asks which is answered as it
-// should be.
+// right is a valid request of the case's operation.
 func (t *T) right() request {
 	t.allowed()
 	o := t.op

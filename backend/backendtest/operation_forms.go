@@ -57,8 +57,8 @@ func ofPlate(t *T, r request) request {
 	return r.with(values{"id": r.id, "license_plate": t.textValue(v.field("license_plate"))})
 }
 
-// formOf are the fields that an endpoint takes in its body, nil where it takes
-// none. No model tells of them.
+// formOf are the fields in an endpoint's body that no model describes; nil for
+// none.
 func (t *T) formOf(path string) *Resource {
 	id, hook := &Field{Name: "id", Datatype: "int4", Primary: true}, &Field{Name: "webhook_url", Datatype: "varchar", Length: 2048, Required: true, Validation: "https"}
 	form := func(fields ...*Field) *Resource { return &Resource{Name: path, Fields: fields} }

@@ -82,7 +82,7 @@ func (t *T) valid(r *Resource) values {
 func (t *T) valueFor(r *Resource, f *Field, sofar values) any {
 	switch {
 	case f.Reference != "" && f.Unique && t.known(f.Reference) != nil && t.can("POST", "/"+f.Reference):
-		return t.create(t.known(f.Reference), nil) // a new one: no other record refers to it yet
+		return t.create(t.known(f.Reference), nil) // no other record refers to a new one yet
 	case f.Reference != "":
 		return t.reference(f.Reference)
 	case f.Validation == "resource":
@@ -130,8 +130,8 @@ func (t *T) makeable(name string) bool {
 	return r != nil && (t.shared[name] != 0 || t.systemRecord(r) != 0 || t.can("POST", "/"+name) && t.cannotMake(r) == nil)
 }
 
-// reference is the id of a record to refer to: a system record where there are
-// some, as of countries, else one of the suite's own.
+// reference is the id of a record to refer to: a system record if there are any,
+// as of countries, else one of the suite's own.
 func (t *T) reference(name string) int {
 	r := t.known(name)
 	if r == nil {
@@ -143,8 +143,8 @@ func (t *T) reference(name string) int {
 	return t.record(r)
 }
 
-// systemRecord is the id of a system record, 0 where there is none; of
-// countries it is the Netherlands.
+// systemRecord is the id of a system record, 0 if there is none; for countries
+// it is the Netherlands.
 func (t *T) systemRecord(r *Resource) int {
 	if id, known := t.system[r.Name]; known {
 		return id
@@ -157,7 +157,7 @@ func (t *T) systemRecord(r *Resource) int {
 		if narrower != "" && r.field("code") == nil {
 			continue
 		}
-		a := t.call("GET", "/"+r.Name+"?is_system=1&page_size=1"+narrower, "") // some do not filter by it
+		a := t.call("GET", "/"+r.Name+"?is_system=1&page_size=1"+narrower, "") // some systems do not filter by it
 		if p, err := a.page(); err == nil && len(p.Data) > 0 {
 			t.system[r.Name] = idOf(p.Data[0])
 			break
@@ -166,8 +166,8 @@ func (t *T) systemRecord(r *Resource) int {
 	return t.system[r.Name]
 }
 
-// record is the id of a record that a case may look at: one that was found where
-// none can be made.
+// record is the id of a record that a case may read: a found one if none can be
+// made.
 func (t *T) record(r *Resource) int {
 	if t.onlyReads(r) {
 		return idOf(t.found(r))
@@ -175,7 +175,7 @@ func (t *T) record(r *Resource) int {
 	return t.own(r)
 }
 
-// obstacle says why a method cannot be asked of a resource, nil if it can.
+// obstacle returns why a method cannot be called at a resource, nil if it can.
 func (t *T) obstacle(method string, r *Resource) *outcome {
 	unmade := t.cannotMake(r)
 	switch {
@@ -194,8 +194,8 @@ const mayNotWrite = "write permission (without --read-only)"
 // onlyReads reports whether no record of a resource can be made.
 func (t *T) onlyReads(r *Resource) bool { return t.obstacle(http.MethodPost, r) != nil }
 
-// own is the id of a record that a case may also try to change in ways that are
-// refused: should it not be, it is the suite's.
+// own is the id of a record of the suite, on which a case may also try changes that
+// must be refused: if one is not, no other record is harmed.
 func (t *T) own(r *Resource) int {
 	if id := t.shared[r.Name]; id != 0 {
 		return id
@@ -205,9 +205,9 @@ func (t *T) own(r *Resource) int {
 	return id
 }
 
-// create makes a record with these values beside the required ones, which is
-// deleted when the run ends. Of a short code among them another one is tried,
-// and put in its place, where it is taken.
+// create makes a record with the required values and these, and has it deleted when
+// the run ends. If a short code among the values is taken, create tries another, and
+// changes the values.
 func (t *T) create(r *Resource, more values) int {
 	_, id := t.createAnswer(r, more)
 	return id
@@ -228,12 +228,12 @@ func (t *T) createAnswer(r *Resource, more values) (answer, int) {
 		}
 		if code := r.field(f.Field); f.Reason == "duplicate_value" && code != nil && code.Reference == "" && code.Length <= 3 && try < 50 {
 			if more[f.Field] != nil {
-				more[f.Field] = t.value(code) // short codes run into those that are there
+				more[f.Field] = t.value(code) // short codes collide with existing ones
 			}
 			continue
 		}
 		if f.Reason == "duplicate_value" && try < 2 && t.refersAnew(r, more) {
-			continue // as of a line whose key is its order and its article
+			continue // for example a line whose key is its order and its article
 		}
 		t.check(a.status == http.StatusCreated, "making a record of "+r.Name, "201", fmt.Sprintf("%d %s", a.status, a.body))
 		id := idOf(a.data())
@@ -243,8 +243,8 @@ func (t *T) createAnswer(r *Resource, more values) (answer, int) {
 	}
 }
 
-// refersAnew has values refer to new records, where they did to those of the run and have to
-// refer to some. It is false where there is no such reference.
+// refersAnew replaces required references to the run's records by references to new ones. It returns
+// false if there is none.
 func (t *T) refersAnew(r *Resource, more values) (some bool) {
 	for _, f := range r.Fields {
 		to := t.known(f.Reference)
@@ -282,8 +282,8 @@ func (t *T) found(r *Resource) map[string]any {
 	return nil
 }
 
-// listOf is the path of the list that a record stands in, with a first
-// parameter so that more can follow after &.
+// listOf is the path of the list that has a record, with a first parameter,
+// so that more can follow after &.
 func (t *T) listOf(r *Resource, rec map[string]any) string {
 	path := "/" + r.Name + "?page_size=1000"
 	for _, name := range r.requires {

@@ -49,7 +49,7 @@ func (r *Report) Lines() (all []Line) {
 	return all
 }
 
-// Where tells of the resources in short.
+// Where names the resources in short.
 func (l Line) Where(resources int) string {
 	switch {
 	case len(l.On) > 2 && len(l.On) == resources:

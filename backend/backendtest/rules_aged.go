@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// agedCases are the rules of lists that come from a copy, which need not be as the service is now.
+// agedCases are the rules of lists that come from a copy, which may be older than the service.
 func agedCases() []Case {
 	const hint = "What is written through the gateway goes into the copy with the write, and is asked for again before the copy is called fresh."
 	return []Case{

@@ -85,7 +85,7 @@ func closedStatuses(r *Resource) []string {
 	return slices.DeleteFunc([]string{"cancelled", "invoiced"}, func(s string) bool { return !slices.Contains(r.field("order_status").options(), s) })
 }
 
-// closedStatus is one of them, "" where there is none.
+// closedStatus is one of them, "" if there is none.
 func closedStatus(r *Resource) string { return append(closedStatuses(r), "")[0] }
 
 func (t *T) orders() *Resource {
@@ -99,7 +99,7 @@ func (t *T) orders() *Resource {
 	return r
 }
 
-// changeRefused asks for a record to be changed, or deleted if that is what the operation does.
+// changeRefused tries to change a record, or to delete it, as the operation does.
 func (t *T) changeRefused(r *Resource, id int, changes []values, args ...string) {
 	if t.op.method == "DELETE" {
 		t.refused(t.call("DELETE", path(r, id), ""), args...)
@@ -110,7 +110,7 @@ func (t *T) changeRefused(r *Resource, id int, changes []values, args ...string)
 	}
 }
 
-// madeOrChanged asks for a record that has a fault, or has one that is made get it.
+// madeOrChanged tries to create a record with a fault, or to give a new one the fault.
 func (t *T) madeOrChanged(r *Resource, made, fault values) {
 	if t.op.method == "POST" {
 		t.refused(t.attempt(made.with(fault)))
@@ -121,7 +121,7 @@ func (t *T) madeOrChanged(r *Resource, made, fault values) {
 
 func children(t *T) {
 	r, f := t.op.resource, t.choose("an array field", isArray)
-	if !t.can("GET", "/"+f.Reference) { // whoever may only send elements does not see them
+	if !t.can("GET", "/"+f.Reference) { // the api_key may send elements but not see them
 		t.needs(keyThat+"GET /%s", f.Reference)
 	}
 	a := t.status(t.ask(t.right().with(values{f.Name: []values{t.elementOf(f), t.elementOf(f)}})), 201)
@@ -226,7 +226,7 @@ func (t *T) advertised(more values) (*Resource, int) {
 	return r, id
 }
 
-// publishRefused asks for a vehicle to be published.
+// publishRefused tries to publish a vehicle.
 func (t *T) publishRefused(id int) {
 	t.refused(t.call(t.op.method, "/vehicle/publishstart?id="+status(id), ""))
 	if t.op.method == "PUT" {
@@ -237,8 +237,8 @@ func (t *T) publishRefused(id int) {
 // itsOwn stands for the number of a line's article.
 const itsOwn = "its own"
 
-// lineRefused asks for a line with these fields, or has a line given them, in a
-// flat rate in which another one has sort_order 10.
+// lineRefused tries to create a line with these fields, or to give them to a line, in
+// a flat rate in which another line has sort_order 10.
 func (t *T) lineRefused(fields values, args ...string) {
 	r, articles := t.on("flatrateline"), t.on("article", "number")
 	article := t.record(articles)
@@ -255,9 +255,9 @@ func (t *T) lineRefused(fields values, args ...string) {
 	if r.field("sort_order") != nil {
 		t.create(r, line.with(values{"sort_order": 10}))
 	}
-	// Some combinations break two rows at once.
+	// Some combinations violate two rows at once.
 	switch {
-	case t.op.resource != r: // it has lines
+	case t.op.resource != r: // a flat rate, which has lines
 		t.element = "flatratelines[1]"
 		t.first(t.attempt(values{"flatratelines": []values{{"sort_order": 10}, change}}), t.c.reason, args...)
 	case t.op.method == "POST":

@@ -17,7 +17,7 @@ func copiesCases() []Case {
 	}
 }
 
-// manyResults are what became of many records.
+// manyResults are the outcomes of a request for many records.
 func (t *T) manyResults(r *Resource, a answer) (statuses, made []int) {
 	var body struct {
 		Data []struct{ Index, Status, ID int }

@@ -33,7 +33,7 @@ func isolationCases() []Case {
 			var theirs page
 			t.read(t.send(t.otherToken, "GET", list, ""), &theirs)
 			t.check(mine.find(id) != nil, "the list", "with record "+status(id), text(idsOf(mine.Data)))
-			for _, rec := range theirs.Data { // which may have an ID of this client's, where each has IDs of its own
+			for _, rec := range theirs.Data { // it may have this client's ID if each client has its own IDs
 				t.check(rec["is_system"] == 1.0 || text(rec) != text(mine.find(idOf(rec))), "the other client's list", "no record of this one", text(rec))
 			}
 		})),
@@ -51,8 +51,8 @@ func isolationCases() []Case {
 	}
 }
 
-// independent reports whether a record can be made without any other, but for that
-// which a field refers to.
+// independent reports whether a record can be made without any other except the one that
+// a field refers to.
 func independent(r *Resource, but *Field) bool {
 	return r.find(func(f *Field) bool { return f.Required && f.Reference != "" && (but == nil || f.Name != but.Name) }) == nil
 }
@@ -63,8 +63,8 @@ func (t *T) others() {
 	}
 }
 
-// isolated is a record that the other client must not see, and whether it is
-// the suite's own, so that nothing is lost where the other client can delete it.
+// isolated is a record that the other client must not see, and whether it is the
+// suite's own, so that nothing is lost if the other client can delete it.
 func (t *T) isolated() (id int, own bool) {
 	t.others()
 	id = t.record(t.resource)

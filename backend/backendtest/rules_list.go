@@ -58,9 +58,9 @@ func listFields(t *T) {
 	}
 }
 
-// scope is a path to a list that is small where the suite makes its records: the
-// parent's own, or what was modified since the first of them, where that is
-// kept.
+// scope is a path to a list that is small if the suite makes its records: the
+// list of the parent, or, if modified_since is supported, what was modified since
+// the first of them.
 func (t *T) scope() (path string, least int) {
 	if t.onlyReads(t.resource) {
 		return t.listOf(t.resource, t.found(t.resource)), 1
@@ -105,7 +105,7 @@ func idsOf(records []map[string]any) []int {
 	return ids
 }
 
-// find is the record of an id, nil where the page has none.
+// find is the record of an id, nil if the page has none.
 func (p page) find(id int) map[string]any {
 	for _, rec := range p.Data {
 		if idOf(rec) == id {
@@ -120,7 +120,7 @@ func small(path string, size string) string {
 	return strings.Replace(path, "page_size=1000", "page_size="+size, 1)
 }
 
-// mostPages is how far lists are walked that are not the suite's own.
+// mostPages is how far lists with records of others are walked.
 const mostPages = 5
 
 // walked compares the pages of two from a path on with the whole list.
@@ -199,8 +199,8 @@ func (t *T) sorted(f *Field, sign string, all []int, got []map[string]any) {
 	}
 }
 
-// sortKey is what values of a field are in order by, where that is known: how texts and nulls compare is the
-// database's own, and references go by the order by id of what they refer to.
+// sortKey is the known order of a field's values: how texts and nulls compare is up to the database, and
+// references are in the order of the ids that they refer to.
 func (t *T) sortKey(f *Field) func(v any) (float64, bool) {
 	var place map[float64]float64
 	if target := t.known(f.Reference); target != nil && len(target.requires) == 0 && t.can("GET", "/"+target.Name) {
@@ -217,7 +217,7 @@ func (t *T) sortKey(f *Field) func(v any) (float64, bool) {
 			if place == nil {
 				return v, true
 			}
-			at, known := place[v] // what is shown no more stands somewhere, too
+			at, known := place[v] // a hidden record has a place in the order, too
 			return at, known
 		case string:
 			at, err := time.Parse(time.RFC3339Nano, v)
@@ -232,7 +232,7 @@ var reserved = []string{"id", "page", "page_size", "fields", "sort", "modified_s
 
 const noFilters = "the administration filters its lists by nothing more than they require, and GET /model says so"
 
-// filterable reports whether lists may be asked for by a value of a field.
+// filterable reports whether lists may be filtered by a value of a field.
 func (t *T) filterable(f *Field, v any) bool {
 	return f.scalar() && v != nil && !slices.Contains(reserved, f.Name) && !slices.Contains(t.resource.requires, f.Name)
 }
@@ -240,7 +240,7 @@ func (t *T) filterable(f *Field, v any) bool {
 func filters(t *T) {
 	rec, path := t.inList(t.whole)
 	if !t.onlyReads(t.resource) {
-		t.addToList(rec, 1) // which the filters have to leave out
+		t.addToList(rec, 1) // a record that the filters have to leave out
 	}
 	filtered := false
 	for _, f := range t.resource.Fields {
@@ -261,7 +261,7 @@ func filters(t *T) {
 	}
 }
 
-// operators asks by one field of each datatype: what a list compares depends on that.
+// operators filters by one field of each datatype, since comparisons depend on it.
 func operators(t *T) {
 	rec, path := t.inList(t.whole)
 	tested := map[string]bool{}
@@ -273,9 +273,9 @@ func operators(t *T) {
 		tested[f.Datatype] = true
 		sent := plainText(v)
 		lists := map[string]bool{"in=" + sent: true, "null=0": true, "null=1": false}
-		if text, ok := v.(string); !ok || f.Datatype == "timestamp" { // how texts are in order is the administration's own
+		if text, ok := v.(string); !ok || f.Datatype == "timestamp" { // the order of texts is up to the administration
 			lists["gte="+sent], lists["lte="+sent], lists["gt="+sent], lists["lt="+sent] = true, true, false, false
-		} else if utf8.RuneCountInString(text) >= mapping.MinContains && !strings.Contains(text, "-") { // which plates are compared without
+		} else if utf8.RuneCountInString(text) >= mapping.MinContains && !strings.Contains(text, "-") { // plates are compared without dashes
 			lists["contains="+string([]rune(strings.ToUpper(text))[:mapping.MinContains])] = true
 		}
 		for filter, there := range lists {
@@ -287,7 +287,7 @@ func operators(t *T) {
 	}
 }
 
-// operator asks for a filter, and compares whether the record is among what it lets through.
+// operator lists with a filter, and checks whether the record passes it.
 func (t *T) operator(path string, f *Field, filter string, rec map[string]any, there bool) {
 	o, value, _ := strings.Cut(filter, "=")
 	name := f.Name + "[" + o + "]"
@@ -302,7 +302,7 @@ func (t *T) operator(path string, f *Field, filter string, rec map[string]any, t
 	t.check((p.find(idOf(rec)) != nil) == there, name+"="+value, "record "+status(idOf(rec))+map[bool]string{true: "", false: " not"}[there]+" among them", text(idsOf(p.Data)))
 }
 
-// until makes a record after a list has said until when it has all.
+// until makes a record after a list has stated until when it is complete.
 func until(t *T) {
 	rec, list := t.inList(t.fresh)
 	if !t.takesSince(list) {
@@ -322,8 +322,8 @@ func until(t *T) {
 	t.check(made == 0 || next.find(made) != nil, "modified_since the until before", "record "+status(made)+" is listed", text(idsOf(next.Data)))
 }
 
-// inList returns a record and a list that contains it: one that create makes, where the suite
-// may create records, else one that is there.
+// inList returns a record and a list that contains it: a new one if the suite may create
+// records, else an existing one.
 func (t *T) inList(create func() int) (rec map[string]any, list string) {
 	if t.onlyReads(t.resource) {
 		rec = t.found(t.resource)
@@ -335,8 +335,8 @@ func (t *T) inList(create func() int) (rec map[string]any, list string) {
 
 const noSince = "the administration does not tell what was changed since when, and modified_since is refused"
 
-// modified is when a record was, and reports whether lists since a moment have it.
-// Where that is not kept, modified_since must not be there.
+// modified returns when a record was modified, and a function that reports whether lists since a
+// moment have it. If modified_at is not kept, modified_since must not be supported.
 func (t *T) modified() (moment time.Time, listed func(since time.Time) bool) {
 	rec, list := t.inList(t.fresh)
 	at, kept := rec["modified_at"].(string)

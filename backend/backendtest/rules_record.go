@@ -119,7 +119,7 @@ func roundTrip(t *T) {
 	}
 }
 
-// timeZone is the one in which a date alone is midnight.
+// timeZone is the time zone in which a date without a time is midnight.
 func (t *T) timeZone() *time.Location {
 	if t.zone != nil {
 		return t.zone
@@ -135,7 +135,7 @@ func (t *T) timeZone() *time.Location {
 	return zone
 }
 
-// asAnswered is how a value that was sent is answered.
+// asAnswered is the form in which a sent value comes back.
 func asAnswered(f *Field, v any) any {
 	switch {
 	case v == sentTime:
@@ -178,7 +178,7 @@ func putMerges(t *T) {
 	t.equal("the record after PUT {}", want, t.put(t.resource, id, values{}).data())
 	want[f.Name] = t.within(t.resource, f, "Ünï ") + t.unique(10)
 	changed := t.put(t.resource, id, values{f.Name: want[f.Name]}).data()
-	if want["modified_at"] != nil { // else it is not kept, which record.times tells
+	if want["modified_at"] != nil { // record.times checks whether it must be kept
 		at, _ := changed["modified_at"].(string)
 		t.check(at >= plainText(want["modified_at"]), "modified_at after a change", "not before "+plainText(want["modified_at"]), at)
 		want["modified_at"] = changed["modified_at"]
@@ -188,7 +188,7 @@ func putMerges(t *T) {
 }
 
 // emptied empties every field that suits, one after the other, and fails with
-// all of those that are answered as something else.
+// all fields that come back as something else.
 func (t *T) emptied(empty any, suits func(f *Field) bool) {
 	id, tested := t.whole(), false
 	var other []string
@@ -225,7 +225,7 @@ func uniqueOnEach(t *T) {
 	done := false
 	for _, f := range t.resource.Fields {
 		if !f.Unique || !f.writable() || !canMake(f) || f.options() != nil || described(t.resource, f) == ownRow {
-			continue // of a list, some values only are unique, by a rule of their own
+			continue // only some values of the list are unique, by a rule of their own
 		}
 		t.taken(t.resource, f)
 		done = true
@@ -256,9 +256,8 @@ func stateCases() []Case {
 	}
 }
 
-// times judges the times of a new record by when it was made. They are the same,
-// but for a system that keeps whole seconds: there two clocks may have told them,
-// or one that ticked in between.
+// times judges the times of a new record. They must be equal, except in a system that
+// keeps whole seconds: it may have read two clocks, or one that ticked in between.
 func times(t *T) {
 	began := time.Now()
 	rec := t.get(t.resource, t.fresh()).data()

@@ -10,7 +10,7 @@ import (
 
 const sessionHint = "Sessions are the gateway's own. When this fails, look for something in between that keeps answers, or that drops the header token."
 
-// sessionCases are the contract's rules about sessions beyond the rows.
+// sessionCases are the contract's rules about sessions that are not rows.
 func sessionCases() []Case {
 	return append(sessionFacts(),
 		rule("authenticate.token", `GET /authenticate answers {"token": "<uuid v4>"}; several tokens may live at once`, sessionHint, func(t *T) {
@@ -93,7 +93,7 @@ func sessionFacts() []Case {
 	}
 }
 
-// again is the token of a session beside the case's own.
+// again is the token of a second session.
 func (t *T) again() string {
 	token, err := t.login(t.Login)
 	t.check(err == nil, "a second session", "a token", text(err))
@@ -110,7 +110,7 @@ func (t *T) staleToken() string {
 	return t.stale
 }
 
-// asUser logs in as somebody who was given, and is to be refused.
+// asUser logs in as a given user, who must be refused.
 func (t *T) asUser(l Login, what string) answer {
 	if !l.given() {
 		t.needs("%s", what)
@@ -118,7 +118,7 @@ func (t *T) asUser(l Login, what string) answer {
 	return t.send("", "GET", t.loginPath(t.APIKey, l), "")
 }
 
-// worded asserts that an answer is the case's own row, in words of which a part is not known.
+// worded asserts that an answer is the case's own row, whose message has a part that is not known.
 func (t *T) worded(a answer, pattern string) {
 	row := t.catalogue.Lookup(t.c.reason, t.c.scope)
 	f, err := a.failure()

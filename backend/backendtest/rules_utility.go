@@ -55,7 +55,7 @@ func utilityCases() []Case {
 	}
 }
 
-// address asks about an address that is to be refused.
+// address checks an address that must be refused.
 func address(says []string, query string) way {
 	return func(t *T) {
 		query := query
@@ -74,7 +74,7 @@ func (t *T) countryID() string {
 	return status(id)
 }
 
-// description is what GET /openapi.json tells of a gateway.
+// description is what GET /openapi.json describes.
 type description struct {
 	Paths map[string]struct {
 		Get, Post, Put, Delete *struct{ Parameters []parameter }
@@ -103,7 +103,7 @@ func openAPIDescribes(t *T) {
 	d := t.description()
 	for grant := range t.access {
 		method, path, _ := strings.Cut(grant, " ")
-		// To change and to delete is described of one record.
+		// Update and delete are described for one record.
 		there := d.has(method, path) || (method == "PUT" || method == "DELETE") && d.has(method, path+"/{id}")
 		t.check(there || strings.Contains(path, "*") || path == "/mcp" /* which describes its tools itself */, "what may be called is described", grant, "it is not in paths")
 	}
@@ -117,7 +117,7 @@ func openAPIDescribes(t *T) {
 	}
 }
 
-// parameter is what the description says of one of an operation's.
+// parameter is a parameter of an operation in the description.
 type parameter struct {
 	Ref      string `json:"$ref"`
 	Name, In string
@@ -128,7 +128,7 @@ type parameter struct {
 	Examples map[string]struct{ Value any }
 }
 
-// values are those that the description names, as a query has them.
+// values are the values in the description, in the form of a query.
 func (p parameter) values() (all []string) {
 	named := slices.Concat(p.Schema.Enum, p.Schema.Examples, p.Schema.Items.Enum)
 	for _, e := range p.Examples {

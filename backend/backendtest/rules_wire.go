@@ -105,7 +105,7 @@ func allViolations(t *T) {
 		unlisted = 7
 	}
 	a := t.attempt(values{choice(r, required).Name: unlisted, "created_at": nil, "zz_unknown": 1, "aa_unknown": 1, required.Name: nil, "id": 1})
-	f, _ := a.failure() // what is no JSON has no reasons
+	f, _ := a.failure() // zero for a body that is not JSON
 	want := []string{"field_not_in_model", "field_not_in_model", "field_readonly", "field_required", "primary_id_supplied", "custom_validation_failed"}
 	var got []string
 	for _, e := range f.Errors {

@@ -22,14 +22,14 @@ type Options struct {
 	APIKey  string
 	Login   Login
 
-	// The logins that some rows are about; without one those need it.
+	// The logins that some rows are about; without one these rows end as Needs.
 	Other    Login // of another client
 	External Login // of an external user
 	NoEmail  Login // of a user without an e-mail address
 	BadEmail Login // of a user whose e-mail address is not valid
 
 	ReadOnly   bool        // sends nothing but GET
-	AllowsAll  bool        // the api_key may call everything: what it may not, is not there
+	AllowsAll  bool        // the api_key may call everything that exists
 	Shared     []string    // resources whose records all clients see, on purpose
 	Only       string      // a pattern of case IDs, such as "post.*"; "" for all
 	Exceptions []Exception // known failures
@@ -46,16 +46,16 @@ const (
 	Passed     Status = "passed"
 	Failed     Status = "failed"
 	Known      Status = "known"      // failed, as an exception says
-	Impossible Status = "impossible" // nothing to ask here, or no way to ask it
-	Needs      Status = "needs"      // something that it was not given
+	Impossible Status = "impossible" // there is nothing to test here, or no way to
+	Needs      Status = "needs"      // needs something that it was not given
 )
 
-// Result is how a case ended, on one resource where it runs on each.
+// Result is how a case ended; on one resource, if it runs on each.
 type Result struct {
 	Case     Case
 	Resource string // "" if the case chooses for itself
 	Status   Status
-	// Reason says why it is impossible, what it needs, what the exception says,
+	// Reason says why the case is impossible, what it needs, what the exception says,
 	// or in a word why it failed.
 	Reason        string
 	Expected, Got string // of a failure
@@ -64,7 +64,7 @@ type Result struct {
 	unneeded      bool // failed because an exception was not needed
 }
 
-// Name is the case and, where it runs on each, the resource.
+// Name is the case and, if it runs on each, the resource.
 func (r Result) Name() string {
 	if r.Resource == "" {
 		return r.Case.ID
@@ -95,7 +95,7 @@ func (r *Report) Count(s Status) int {
 }
 
 // Run runs the suite. Its error says why it could not begin, or that ctx ended;
-// what fails is in the report.
+// failures of cases are in the report.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	cases, err := Select(o.Only)
 	if err != nil {
@@ -124,7 +124,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		}
 	}
 	s.Progress(len(cases), len(cases), "")
-	s.ctx = context.WithoutCancel(ctx) // what was made goes, even if somebody has had enough
+	s.ctx = context.WithoutCancel(ctx) // the run's records are deleted even after ctx has ended
 	report.LeftOver = s.cleanUp()
 	report.Results = except(report.Results, o.Exceptions)
 	report.Took = time.Since(report.Began)
@@ -146,20 +146,20 @@ type suite struct {
 	access            map[string]bool // "GET /order"
 	resources         []*Resource
 
-	run     string // in every value that must be the only one
+	run     string // in every value that must be unique
 	count   int
 	made    []madeRecord
-	shared  map[string]int            // a record of each resource that cases may look at
+	shared  map[string]int            // a record of each resource that cases may read
 	system  map[string]int            // a system record of each resource; 0 for none
 	records map[string]map[string]any // in read-only, one of each resource
 	closed  *closedOrder
 	stale   string // the token of a session that was logged out
 
-	alphabets map[string]rune // that fields were found to keep, where less than Unicode
+	alphabets map[string]rune // of fields that were found to keep less than Unicode
 	zone      *time.Location
 }
 
-// runOn runs a case, on a resource where it runs on each.
+// runOn runs a case; on a resource, if it runs on each.
 func (s *suite) runOn(c Case, r *Resource) Result {
 	t := &T{suite: s, c: c, resource: r}
 	began := time.Now()

@@ -9,7 +9,7 @@ import (
 
 const broken = "only a backend that breaks brings it about; the gateway's own tests break one"
 
-// generalRows are those that hold for all methods.
+// generalRows are the rows for all methods.
 var generalRows = []row{
 	{mapping.General, mapping.InternalError, nil, notFromOutside(broken)},
 	{mapping.General, mapping.QueryRepeated, everywhere, wrong(says("page"), queries("page=1&page=1", "page=1&page=2", "page=&page", "page=1&p%61ge=2")...)},
@@ -105,7 +105,7 @@ var updateRows = append([]row{
 	}},
 }, valueRows(mapping.OpUpdate)...)
 
-// updateCases are what holds of PUT beyond its table.
+// updateCases are the rules of PUT that are not in its table.
 func updateCases() []Case {
 	onPUT := func(id, says string, scope mapping.Scope, reason mapping.Reason, way way) Case {
 		return also(id, says+": "+words(scope, reason), row{scope, reason, []string{anyUpdate}, way})
@@ -156,7 +156,7 @@ var deleteRows = []row{
 	{mapping.OpDelete, mapping.SystemRecord, nil, systemRecord},
 }
 
-// sessionRows are those of /authenticate and what lies under it.
+// sessionRows are the rows of /authenticate and of paths below it.
 func sessionRows() []row {
 	const login, badEmail = "GET /authenticate", "the login of a user with an invalid e-mail address (--bademail-username)"
 	rows := []row{
@@ -190,7 +190,7 @@ func sessionRows() []row {
 	return rows
 }
 
-// utilityRows are those of endpoints that are no resource; see vehicleRows too.
+// utilityRows are the rows of endpoints that are no resource; see vehicleRows, too.
 var utilityRows = []row{
 	{"GET /document/info", mapping.DocumentUnavailable, nil, func(t *T) {
 		t.refused(t.call("GET", "/document/info?id="+status(t.create(t.on("document"), nil)), ""))
@@ -219,7 +219,7 @@ var utilityRows = []row{
 	{"GET /model", mapping.BodyNotJSON, nil, notFromOutside("only a backend whose own model answer is not JSON brings it about")},
 }
 
-// businessRows are those of orders, contacts and what belongs to them.
+// businessRows are the rows of orders, contacts and what belongs to them.
 var businessRows = []row{
 	{"/order", mapping.StatusForbidsChange, []string{"POST /order", "PUT /order/{id}", "DELETE /order/{id}"}, func(t *T) {
 		r := t.orders()
@@ -262,7 +262,7 @@ var businessRows = []row{
 	}},
 }
 
-// vehicleRows are those of vehicles and their publishing.
+// vehicleRows are the rows of vehicles and their publishing.
 var vehicleRows = []row{
 	{"DELETE /vehicle", mapping.VehiclePublished, []string{"DELETE /vehicle/{id}"}, func(t *T) {
 		r, id := t.advertised(values{"tax_kind": "vat"})

@@ -15,11 +15,11 @@ import (
 type T struct {
 	*suite
 	c         Case
-	resource  *Resource  // that it runs on, where it runs on each
-	op        *operation // that it asks; nil for a case that asks what it likes
-	given     bool       // the case is to ask this operation and no other, in ways that suit it less too, about a record of its own
-	element   string     // the array element that it is about, orderlines[0]
-	last      *operation // that the last request was for
+	resource  *Resource  // that it runs on, if it runs on each
+	op        *operation // under test; nil for a case that chooses its own
+	given     bool       // only op may be tested, even in ways that suit it less, with a record of the case's own
+	element   string     // the array element under test, such as orderlines[0]
+	last      *operation // of the last request
 	exchanges []Exchange
 	refusals  []Refusal
 	asserted  int
@@ -29,10 +29,10 @@ type T struct {
 type outcome struct {
 	status                Status
 	reason, expected, got string
-	unfit                 bool // the operation is not one that the case is about
+	unfit                 bool // the case is not about the operation
 }
 
-// rank puts outcomes in order: that of an operation that tells more about the case comes later.
+// rank orders outcomes: the one that says more about the case has the higher rank.
 func (o outcome) rank() int {
 	if o.unfit {
 		return 1
@@ -40,10 +40,10 @@ func (o outcome) rank() int {
 	return map[Status]int{Impossible: 2, Needs: 3, Passed: 4, Failed: 5}[o.status]
 }
 
-// keyThat begins what a case needs that the api_key may not call.
+// keyThat begins the reason of a case that needs a call that the api_key may not make.
 const keyThat = "an api_key that may call "
 
-// run asks each operation that the case names; of those of any resource the first that can be asked.
+// run tests each operation that the case names; for "any resource" the first that is possible.
 func (t *T) run() (ended outcome) {
 	if t.op != nil || len(t.c.at) == 0 {
 		return t.once()
@@ -65,7 +65,7 @@ func (t *T) run() (ended outcome) {
 	return ended
 }
 
-// once asks one operation.
+// once tests one operation.
 func (t *T) once() (ended outcome) {
 	t.element, t.asserted = "", 0
 	defer func() { ended = t.ended(recover()) }()
@@ -95,7 +95,7 @@ func (t *T) impossible(format string, args ...any) {
 	panic(outcome{status: Impossible, reason: fmt.Sprintf(format, args...)})
 }
 
-// unfit is impossible of this operation, and says why it is if it is so of all.
+// unfit is impossible for this operation; its reason is reported if all operations are unfit.
 func (t *T) unfit(format string, args ...any) {
 	panic(outcome{status: Impossible, reason: fmt.Sprintf(format, args...), unfit: true})
 }
@@ -130,7 +130,7 @@ func text(v any) string {
 	return string(data)
 }
 
-// send sends a request whatever the api_key may call, with a token or none.
+// send sends a request, with a token or none, even if the api_key may not make the call.
 func (t *T) send(token, method, path, body string, headers ...string) answer {
 	if t.ReadOnly && method != http.MethodGet {
 		t.needs(mayNotWrite)
@@ -171,7 +171,7 @@ func (t *T) list(path string) page {
 	return p
 }
 
-// read reads an answer that must be there.
+// read decodes an answer that must be a success.
 func (t *T) read(a answer, into any) {
 	err := json.Unmarshal(t.ok(a).body, into)
 	t.check(err == nil, "the body", "JSON of the documented shape", string(a.body))
@@ -187,14 +187,14 @@ func (t *T) status(a answer, want int) answer {
 // refused asserts that an answer is the case's own row.
 func (t *T) refused(a answer, args ...string) { t.refusal(a, t.c.reason, args...) }
 
-// refusal asserts that an answer is a row of the tables, as worded for the last request: status,
-// words, reason and field, of the first error and of no other.
+// refusal asserts that an answer has exactly one error, a row of the tables as worded for the last
+// request: status, message, reason and field.
 func (t *T) refusal(a answer, reason mapping.Reason, args ...string) {
 	got := t.first(a, reason, args...)
 	t.check(len(got.Errors) == 0, "one violation only", got.Message, string(a.body))
 }
 
-// first asserts the same of the first error, whatever others there are.
+// first asserts the same of the first error, and allows others.
 func (t *T) first(a answer, reason mapping.Reason, args ...string) failure {
 	row, e := t.catalogue.Lookup(reason, t.last.scopes()...), &mapping.Error{Reason: reason, Args: args, Path: t.element}
 	if t.element != "" && len(args) > 0 && row.Field(args) == args[0] {
@@ -214,7 +214,7 @@ func (t *T) first(a answer, reason mapping.Reason, args ...string) failure {
 	return got
 }
 
-// counts has a refusal told of, unless another operation was asked.
+// counts counts a refusal as an assertion, unless it was of another operation.
 func (t *T) counts(f failure) {
 	if t.given && (t.last.method != t.op.method || t.last.path != t.op.path) {
 		return
@@ -255,7 +255,7 @@ func (t *T) on(name string, fields ...string) *Resource {
 	return r
 }
 
-// choose finds a field of the operation that suits the case; where the operation is given, one that
+// choose finds a field of the operation that suits the case; if the operation is given, a field that
 // suits less will do.
 func (t *T) choose(what string, suits func(r *Resource, f *Field) bool, less ...func(r *Resource, f *Field) bool) *Field {
 	r := t.op.resource

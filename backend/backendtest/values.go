@@ -15,7 +15,7 @@ type values map[string]any
 func (v values) json() string {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // nothing that the suite sends cannot be written
+		panic(err) // all that the suite sends can be marshalled
 	}
 	return string(data)
 }
@@ -28,7 +28,7 @@ func (v values) with(more values) values {
 	return all
 }
 
-// The moment that records of the suite are of, and the same in an answer.
+// The moment in records of the suite, and its form in an answer.
 const (
 	sentTime     = "2026-07-01T12:00:00.125+02:00"
 	answeredTime = "2026-07-01T10:00:00.125Z"
@@ -38,7 +38,7 @@ const (
 	laterDay     = "2026-07-02"
 )
 
-// plain makes fields whose name stands for more than their type does.
+// plain makes values of fields whose name implies more than their type.
 var plain = map[string]any{"order_status": "open", "language": "nl", "role": "driver"}
 
 // canMake reports whether the suite knows a value for a field.
@@ -54,7 +54,7 @@ func canMake(f *Field) bool {
 }
 
 // value is a valid value for a field that is no reference, in its fullest form
-// where it need not be unique.
+// unless it must be unique.
 func (s *suite) value(f *Field) any {
 	if options := f.options(); options != nil {
 		if v, ok := plain[f.Name].(string); ok && slices.Contains(options, v) {
@@ -111,7 +111,7 @@ func (s *suite) textValue(f *Field) string {
 	if v, ok := plain[f.Name].(string); ok {
 		return v
 	}
-	full := []rune(s.unique(5) + " Zoë 𝄞 <&\"'\\>") // what differs comes first: some fields are short
+	full := []rune(s.unique(5) + " Zoë 𝄞 <&\"'\\>") // the unique part comes first: some fields are short
 	if f.Length > 0 && len(full) > f.Length {
 		full = full[:f.Length]
 	}
@@ -126,13 +126,13 @@ func (s *suite) next() int {
 	return s.count
 }
 
-// unique is a text that no other record has, as far as so many characters can
-// tell.
+// unique is a text that no other record has, as far as that is possible with so few
+// characters.
 func (s *suite) unique(length int) string {
 	n := strconv.FormatInt(int64(s.next()+36*36), 36)
 	all := "CF" + strings.ToUpper(s.run+n)
 	if length > 0 && len(all) > length {
-		// The count differs most, then the run.
+		// The count distinguishes most, then the run.
 		seed := int(s.run[0])*31 + int(s.run[1])
 		if length <= 2 { // 10 to 9Z: the codes of countries are letters
 			return strings.ToUpper(strconv.FormatInt(int64(36+(seed+s.count*7)%(36*9)), 36))

@@ -9,7 +9,7 @@ import (
 // change makes a request wrong.
 type change func(r request) request
 
-// wrong asks a valid request with each of the changes; says is what the words of the row name.
+// wrong sends a valid request with each of the changes; says is what the message of the row names.
 func wrong(says []string, changes ...change) way {
 	return func(t *T) {
 		r := t.right()
@@ -19,7 +19,7 @@ func wrong(says []string, changes ...change) way {
 	}
 }
 
-// bare asks the operation without anything that it takes, but for the changes.
+// bare sends a request of the operation with nothing but the changes.
 func bare(says []string, changes ...change) way {
 	return func(t *T) {
 		t.allowed()
@@ -56,7 +56,7 @@ func headers(name string, all ...string) []change {
 	return changesTo(all, func(r *request, v string) { r.headers = []string{name, v} })
 }
 
-// noSuchPath asks for paths that lead nowhere.
+// noSuchPath requests paths that do not exist.
 func noSuchPath(t *T) {
 	r := t.right()
 	paths := []string{"/no_such_endpoint", t.op.endpoint() + "/", t.op.endpoint() + "/1/2"}
@@ -68,7 +68,7 @@ func noSuchPath(t *T) {
 	}
 }
 
-// noSuchMethod asks by methods that the endpoint has not.
+// noSuchMethod uses methods that the endpoint does not have.
 func noSuchMethod(t *T) {
 	r, methods := t.right(), []string{"OPTIONS", "PATCH"}
 	if t.op.path != t.op.endpoint() {
@@ -82,7 +82,7 @@ func noSuchMethod(t *T) {
 // parametersRequired leaves out the query parameters that an endpoint needs, or sends them empty.
 func parametersRequired(t *T) {
 	r := t.right()
-	if t.op.record() { // in the query it can be left empty
+	if t.op.record() { // the id can be left empty in the query
 		r.path = t.op.endpoint()
 		for _, r.query = range []string{"id=", "id", "fields=id&id"} {
 			t.refused(t.ask(r), "id")
@@ -98,14 +98,14 @@ func parametersRequired(t *T) {
 	for _, r.query = range []string{"", strings.Join(names, "=&") + "="} {
 		t.refused(t.ask(r), names...)
 	}
-	if len(names) > 1 { // those that are there are not asked for
+	if len(names) > 1 { // the message names only the missing ones
 		last := len(names) - 1
 		r.query = names[last] + "=x"
 		t.refused(t.ask(r), names[:last]...)
 	}
 }
 
-// cursorGone asks for changes after what is no cursor.
+// cursorGone requests changes after texts that are no cursors.
 func cursorGone(t *T) {
 	r := t.right()
 	for _, after := range []string{"nonsense", letters(82), letters(1000)} {
@@ -123,7 +123,7 @@ func cursorGone(t *T) {
 func emptyBody(t *T) {
 	r := t.right()
 	r.fields = nil
-	if t.op.form { // the query may say all that there is to say
+	if t.op.form { // the query may have all fields
 		r.query = ""
 	}
 	requests := []request{r}

@@ -7,7 +7,7 @@ import (
 	"frontdesk/mapping"
 )
 
-// readonly sends a readonly field, empty and as it is.
+// readonly sends a readonly field, empty and with its value.
 func readonly(t *T) {
 	r, f := t.op.resource, t.choose("a readonly field", func(_ *Resource, f *Field) bool { return f.Readonly && !f.Primary })
 	for _, v := range []any{nil, t.get(r, t.record(r)).data()[f.Name]} {
@@ -15,7 +15,7 @@ func readonly(t *T) {
 	}
 }
 
-// empties are the values by which a required field is empty.
+// empties are the values that count as empty in a required field.
 func empties(f *Field) []any {
 	if f.Datatype == "varchar" {
 		return []any{nil, ""}
@@ -80,13 +80,13 @@ func duplicate(t *T) {
 // ownRow is the field whose uniqueness has a row of its own.
 const ownRow = "flatrateline.sort_order"
 
-// taken sends the value that another record has of a field.
+// taken sends another record's value of a field.
 func (t *T) taken(r *Resource, f *Field) {
 	var own values
 	if !f.Required {
 		own = values{f.Name: t.value(f)}
 	}
-	// Of its own length a value may be short enough to be taken already.
+	// A short value may already be taken.
 	taken := t.get(r, t.create(r, own)).data()[f.Name]
 	t.refusal(t.attempt(values{f.Name: taken}), mapping.DuplicateValue, f.Name, plainText(taken))
 }
@@ -102,7 +102,7 @@ func dateNotAfter(t *T) {
 	}
 }
 
-// inUse deletes a record that another one refers to; one that no resource refers to gets a document.
+// inUse deletes a record that another one refers to; if no resource refers to it, a document does.
 func inUse(t *T) {
 	target := t.op.resource
 	t.allowed()
@@ -150,7 +150,7 @@ func systemRecord(t *T) {
 	}
 }
 
-// stateRefuses puts a record into a state in which only the flag of that state may change.
+// stateRefuses tests a record in a state in which only the flag of that state may change.
 func stateRefuses(flag, otherFlag string) way {
 	return func(t *T) {
 		r := t.op.resource
@@ -189,7 +189,7 @@ func stateRefuses(flag, otherFlag string) way {
 	}
 }
 
-// ownerRefuses asks about what belongs to a record in a state: a line of it, or the vehicle of a form.
+// ownerRefuses tests what belongs to a record in a state: a line of it, or the vehicle of a form.
 func (t *T) ownerRefuses(flag string) {
 	r, owner := t.right(), t.on("vehicle")
 	if !t.op.form {
@@ -205,11 +205,11 @@ func (t *T) ownerRefuses(flag string) {
 	}
 	t.put(owner, r.id, values{flag: 1})
 	t.refused(t.ask(r))
-	t.put(owner, r.id, values{flag: 0}) // others are elements of it
+	t.put(owner, r.id, values{flag: 0}) // other cases use elements of the owner
 }
 
-// foundRefuses is for a flag that clients cannot set: it looks for a record that has it, and sends
-// it its own text again.
+// foundRefuses tests a flag that clients cannot set: it looks for a record with the flag, and sends
+// its own text again.
 func (t *T) foundRefuses(f *Field, flag string) {
 	r := t.op.resource
 	if f != nil && r.field(flag) != nil && t.can("GET", "/"+r.Name) && t.can("PUT", "/"+r.Name) && len(r.requires) == 0 {
@@ -222,7 +222,7 @@ func (t *T) foundRefuses(f *Field, flag string) {
 	t.unfit("%s is readonly, and no record was found that has it", flag)
 }
 
-// fieldLacking leaves out a field of a form. What a stored record lacks no request can cause.
+// fieldLacking leaves out a field of a form. No request can make a stored record lack a field.
 func fieldLacking(t *T) {
 	if !t.op.form {
 		t.unfit("it takes a stored record that lacks a required field, as old data of the built-in administration may")

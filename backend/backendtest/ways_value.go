@@ -18,7 +18,7 @@ type wrongValue struct {
 	values func(f *Field) []wrongOne
 }
 
-// wrongOne is a value, and what the message says of it after the field's name.
+// wrongOne is a wrong value, and the message's text after the field's name.
 type wrongOne struct {
 	sent  any
 	shown []string
@@ -72,7 +72,7 @@ var byteaInvalid = wrongValue{mapping.ByteaInvalid, "a bytea field", of("bytea")
 // valueRows are the rows about ill-typed values, of POST or PUT.
 func valueRows(scope mapping.Scope) (rows []row) {
 	for _, w := range wrongValues {
-		if scope == mapping.OpCreate || w.reason != mapping.ByteaInvalid { // of POST only, in the interface
+		if scope == mapping.OpCreate || w.reason != mapping.ByteaInvalid { // the interface has that row only for POST
 			rows = append(rows, row{scope, w.reason, nil, w.ask})
 		}
 	}
@@ -99,7 +99,7 @@ func (w wrongValue) ask(t *T) {
 		a, args := t.attempt(map[string]any{f.Name: v.sent}), append([]string{f.Name}, v.shown...)
 		if f.options() == nil || w.reason != mapping.VarcharTooLong {
 			t.refused(a, args...)
-		} else { // it is none of the options either
+		} else { // the value is none of the options either
 			t.first(a, w.reason, args...)
 		}
 	}

@@ -1,7 +1,6 @@
 // Package backupzip is the form of a backup: a ZIP file with one
 // <resource>.ndjson for each resource that has records, and manifest.json. Every
-// driver that can be backed up writes it. Reading one is the business of who
-// restores (backend/reference).
+// driver that can be backed up writes it. Package backend/reference reads it.
 package backupzip
 
 import (

@@ -19,9 +19,9 @@ type Reader interface {
 
 // Journal is the system's own record of changes. Positions are opaque texts, never empty.
 type Journal interface {
-	// Position returns the end of a resource's journal: later entries are behind it.
+	// Position returns the end of a resource's journal: later entries come after it.
 	Position(ctx context.Context, r *mapping.Resource, client auth.Client) (at string, err error)
-	// Entries returns about most entries behind a position; from the beginning, if that is "". It
+	// Entries returns about most entries after a position; from the beginning, if that is "". It
 	// fails with ErrPositionGone if the system no longer has all of them. For a resource that is
 	// followed by version, the position is a time (milliseconds since 1970), and the entries are
 	// the records that were marked as deleted since then.

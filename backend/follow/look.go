@@ -23,7 +23,7 @@ type look struct {
 	f       *Follower
 	how     sheet.Changes
 	at      string    // the position up to which the journal was read
-	turned  time.Time // when the system was last known to have all entries behind that
+	turned  time.Time // when the system was last known to have all entries after that
 	anew    bool      // the journal begins anew, at a position taken before all records are read
 	pass    int64     // the number of the look, or of a part of it
 	first   bool      // nobody has a cursor yet: clients wait for this look

@@ -78,7 +78,7 @@ func (w *write) clientPart() mapping.Value {
 	return mapping.TextValue(w.identity(w.client))
 }
 
-// next makes the number after the highest one among the rows with the same other parts of the
+// next makes the number after the highest one in the rows with the same other parts of the
 // key, including rows that clients do not see.
 func (w *write) next(ctx context.Context, at int) error {
 	b := w.writer().Add("SELECT MAX(", w.t.Keys[at], ") FROM ", w.t.Written)

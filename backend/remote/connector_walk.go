@@ -44,7 +44,7 @@ type page struct {
 	more    bool   // the answer says that there is a next page
 	ends    bool   // the answer says that there is none
 	sum     uint64 // of its keys
-	anew    bool   // it has a record that did not come before
+	anew    bool   // the page has a record that did not come before
 }
 
 func (c *connector) walk(ctx context.Context, r *sheet.Resource, client auth.Client, since *string, each func([]sheet.JSON) error) (next string, err error) {

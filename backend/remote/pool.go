@@ -14,8 +14,8 @@ import (
 
 // The connections are our own, though the bytes of an answer's head are read by
 // fasthttp, which is the fastest reader measured and comes with Fiber. Its
-// HostClient would not do: it cannot be cancelled by a context, does not tell
-// whether any byte of a request went out, and leaves a goroutine behind.
+// HostClient would not do: it cannot be cancelled by a context, does not report
+// whether any byte of a request went out, and leaks a goroutine.
 
 const (
 	// idleTime is how long a connection is kept without use: less than the 5 s

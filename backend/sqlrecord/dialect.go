@@ -38,7 +38,7 @@ type Dialect struct {
 	columnType func(f *mapping.Field) string
 	// upper stands around a text, and folds ASCII letters, the same in every engine.
 	upper [2]string
-	// like stands before, between and behind a text and the pattern that is looked for in it, and
+	// like is the SQL before, between and after a text and the pattern that is looked for in it, and
 	// pattern makes one of a part of the text, without regard to case.
 	like    [3]string
 	pattern func(part string) string
@@ -60,8 +60,8 @@ type Dialect struct {
 	// postpone statements.
 	nextIDs func(resource string) string
 	// sqlite is for differences that have no option of their own. In SQLite every index ends in the primary ID, a table may refer to a table
-	// created after it, and the planner works without statistics, so the statement has to tell
-	// it which of two indexes narrows more. PostgreSQL may plan a statement once for all values
+	// created after it, and the planner works without statistics, so the statement has to
+	// say which of two indexes narrows more. PostgreSQL may plan a statement once for all values
 	// of its parameters, even if different values find very different numbers of rows.
 	sqlite bool
 }

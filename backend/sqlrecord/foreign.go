@@ -13,7 +13,7 @@ type ForeignOptions struct {
 	Engine string // one of Engines
 	DSN    string
 	// Session are statements that every connection begins with, after those of its engine. An
-	// error of one has its number among all of them: its text may hold a secret.
+	// error names a statement by its number, because the text may hold a secret.
 	Session []string
 	// Connections are how many there are at most, those of Reserved included. A server has two
 	// at least; 0 is as many as for a database of our own.

@@ -1,6 +1,6 @@
 package sqlrecord
 
-// Catalogue are the queries about a schema, "" where the engine cannot tell. Each takes :schema, null
+// Catalogue are the queries about a schema, "" if the engine has none. Each takes :schema, null
 // for the default one.
 type Catalogue struct {
 	Version  string

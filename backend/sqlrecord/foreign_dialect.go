@@ -32,7 +32,7 @@ type Foreign struct {
 	PlanInSteps bool
 	Clock       string // what the session's clock shows at %d, in seconds since 1970
 	SetZone     string // sets the session's zone to %s; "" where there is UTC alone
-	// Round rounds a number of a sort, and Millis cuts a time behind its milliseconds, in the form in
+	// Round rounds a number of a sort, and Millis cuts a time after its milliseconds, in the form in
 	// which times are compared.
 	Round  func(e Expr, s Sort, scale int) Expr
 	Millis func(e Expr) Expr

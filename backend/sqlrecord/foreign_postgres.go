@@ -129,9 +129,9 @@ func postgresForeign() Foreign {
 func tryPostgres(column string, v mapping.Value) (set, take string) {
 	as := "text"
 	switch v.Kind() {
-	case mapping.KindBytes: // which have no length there
+	case mapping.KindBytes: // bytea has no length
 		return "", ""
-	case mapping.KindDecimal: // which is rounded
+	case mapping.KindDecimal: // the value is rounded
 		as = "numeric"
 	}
 	return "SELECT set_config('frontdesk.value', $1, true)",

@@ -34,7 +34,7 @@ func mysqlArgs(args []mapping.Value) []driver.NamedValue {
 	return sent
 }
 
-// next reads the next row; false behind the last one.
+// next reads the next row; false after the last one.
 func (l *mysqlLink) next(rows driver.Rows, columns []Column) (bool, error) {
 	switch sent := len(rows.Columns()); {
 	case sent == 0:

@@ -44,7 +44,7 @@ func (d *sqliteDB) open(options url.Values) (*sql.DB, error) {
 	return sql.OpenDB(connector), nil
 }
 
-// migrating holds a lock on a file beside the database meanwhile: goose begins
+// migrating locks a file next to the database meanwhile: goose begins
 // and ends transactions of its own, so that the database's lock cannot serve.
 // The lock ends with the process.
 func (d *sqliteDB) migrating(ctx context.Context, f func(*sql.DB, goose.Dialect, ...goose.ProviderOption) error) (err error) {

@@ -16,7 +16,7 @@ type statements struct {
 }
 
 func newStatements() statements {
-	kept, _ := simplelru.NewLRU(maxStatements, func(_ string, stmt *sqlite.Stmt) { _ = stmt.Finalize() }) // which repeats what Step returned
+	kept, _ := simplelru.NewLRU(maxStatements, func(_ string, stmt *sqlite.Stmt) { _ = stmt.Finalize() }) // Finalize repeats the error of Step
 	return statements{kept}
 }
 

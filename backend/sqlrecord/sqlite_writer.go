@@ -276,7 +276,7 @@ func (w *sqliteWriter) settle() error {
 // rollback ends a transaction where there still is one.
 func (c *sqliteConn) rollback() {
 	if !c.conn.AutocommitEnabled() {
-		_ = c.exec("ROLLBACK") // it fails only where there is none
+		_ = c.exec("ROLLBACK") // fails only if there is no transaction
 	}
 }
 

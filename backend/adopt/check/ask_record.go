@@ -73,7 +73,7 @@ func (x *subject) outside() {
 				continue
 			}
 			if o.rule == "data.invalid" && n == of {
-				o.severity = Warning // it is of something else
+				o.severity = Warning // no value is valid: the column holds something else
 			}
 			words := strings.NewReplacer("{field}", f.Name, "{rule}", f.Validation(), "{zone}", x.zone(f).String())
 			x.add(o.severity, o.rule, x.ofField(f), fmt.Sprintf("%d of %d record(s) %s", n, len(x.records), words.Replace(o.seen)), o.cure)

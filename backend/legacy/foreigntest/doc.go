@@ -24,16 +24,16 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 )
 
-// System is an administration, and somebody who works in it by its own programs.
+// System is an administration, and a worker who uses its own programs.
 type System struct {
 	DSN   string
 	Sheet string // the file
-	// Weigh is what its database compares and sorts texts by; nil where that is their letters.
+	// Weigh is what its database compares and sorts texts by; nil for their letters.
 	Weigh  func(text string) string
 	office worker
 	rows   map[string]query
 	ask    func(ctx context.Context, sql string) ([]found, error) // of the oracle
-	seen   map[string]drivertest.Row                              // by the words in which the oracle heard of them
+	seen   map[string]drivertest.Row                              // parsed rows, by the text of the oracle's answer
 }
 
 // worker has a system do something. What the system refuses is a Refused.
@@ -41,8 +41,7 @@ type worker interface {
 	do(what string, arguments map[string]any, answer any) error
 }
 
-// files is the folder of what belongs to a system: its sheet, and the program that works
-// in it, if any.
+// files is the folder of a system's files: its sheet, and the program that works in it, if any.
 func files(system string) string {
 	return sqltest.Repository("backend", "legacy", "testdata", system)
 }
@@ -61,8 +60,8 @@ func folder(t testing.TB, part, inside string) string {
 	return ""
 }
 
-// office is a program that works in a system: a line of JSON for each thing to do, and
-// one for what comes of it.
+// office is a program that works in a system: it reads a line of JSON for each task, and
+// answers each with a line.
 type office struct {
 	mu       sync.Mutex
 	requests io.WriteCloser
@@ -94,7 +93,7 @@ func open(cmd *exec.Cmd) (o *office, end func() error, err error) {
 	}, nil
 }
 
-// tail keeps the last that a program said.
+// tail keeps the end of a program's output.
 type tail struct{ text []byte }
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -128,12 +127,12 @@ func (o *office) do(what string, arguments map[string]any, answer any) error {
 	return json.Unmarshal(line, answer)
 }
 
-// Refused is what a system says that does not do what it is asked.
+// Refused is a system's message when it refuses a task.
 type Refused string
 
 func (r Refused) Error() string { return string(r) }
 
-// Do has the system's own programs do something, which they may refuse.
+// Do has the system's own programs do a task, which they may refuse.
 func (s *System) Do(t require.TestingT, what string, arguments map[string]any) (done bool) {
 	err := s.office.do(what, arguments, nil)
 	if _, refused := err.(Refused); !refused {

@@ -64,7 +64,7 @@ func setUp(db *sql.DB, home, own string) error {
 	return nil
 }
 
-// kraft does what somebody does in Kraft, by statements such as its program makes.
+// kraft works in Kraft, by statements like those of its program.
 type kraft struct{ db *sql.DB }
 
 // do implements worker.

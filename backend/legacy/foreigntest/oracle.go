@@ -16,13 +16,13 @@ type query struct {
 	// everybody's; whether the sheet hides it; its fields as JSON, each as a client is to
 	// see it; and the whole row of the table, as JSON on PostgreSQL, as it is on MariaDB.
 	sql string
-	// says are the columns that fields are said by, by field.
+	// says are the columns of fields, by field.
 	says map[string]string
 	// refers are the fields that refer to records.
 	refers []string
 }
 
-// found is a row as a query tells of it.
+// found is a row as a query returns it.
 type found struct {
 	key     string
 	owner   *int64
@@ -33,7 +33,7 @@ type found struct {
 	parsed func() (map[string]any, error)
 }
 
-// Rows implements drivertest.Oracle. A row that is told of in the same words as before is
+// Rows implements drivertest.Oracle. A row that comes in the same text as before is
 // the same Row: walks ask for all of them after each step, and hardly any has changed.
 func (s *System) Rows(ctx context.Context, resource string) (rows []drivertest.Row, err error) {
 	q := s.rows[resource]
@@ -62,7 +62,7 @@ func (s *System) Rows(ctx context.Context, resource string) (rows []drivertest.R
 	return rows, nil
 }
 
-// row is what a Walk takes it for.
+// row converts a found row for a Walk.
 func (q query) row(f found, owner int64) (row drivertest.Row, err error) {
 	row = drivertest.Row{Key: drivertest.Key(f.key), Client: owner, Hidden: f.hidden, Finer: map[string]float64{}, Rest: map[string]string{}}
 	if err := json.Unmarshal(f.fields, &row.Fields); err != nil {
@@ -82,7 +82,7 @@ func (q query) row(f found, owner int64) (row drivertest.Row, err error) {
 		named[column] = field
 	}
 	for column, v := range columns {
-		name := "column " + column // which may be called as a field is that it does not say
+		name := "column " + column // the prefix keeps it apart from a field of the same name
 		if field, says := named[column]; says {
 			name = field
 			if n, is := v.(float64); is {

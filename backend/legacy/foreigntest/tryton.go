@@ -123,7 +123,7 @@ func (tools trytonTools) office(dsn string) (*office, func() error, error) {
 
 func officeOf(system string) string { return filepath.Join(files(system), "office.py") }
 
-// run runs a program to its end; where it fails, what it said is in the error.
+// run runs a program to its end; if it fails, its output is in the error.
 func run(cmd *exec.Cmd) error {
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", cmd.Path, err, output[max(0, len(output)-4096):])

@@ -159,9 +159,9 @@ func (s *server) start(install, daemon string) (err error) {
 	}()
 	data := filepath.Join(s.dir, "data")
 	common := []string{"--no-defaults", "--innodb-log-file-size=4M",
-		"--tmpdir=" + s.dir} // where no other server tidies up, not even beside the installation
+		"--tmpdir=" + s.dir} // no other server tidies up here, not even that of the installation
 	if os.Geteuid() == 0 {
-		common = append(common, "--user=root") // which it refuses unless it is told
+		common = append(common, "--user=root") // it refuses to run as root unless told to
 	}
 	err = sqltest.Shared("mariadb", data, func(data string) error {
 		out, err := exec.Command(install, append(common, "--datadir="+data, "--auth-root-authentication-method=normal", "--skip-test-db")...).CombinedOutput()

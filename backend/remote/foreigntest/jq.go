@@ -15,7 +15,7 @@ var jqVars = []string{"$of", "$company", "$from", "$n", "$name", "$row"}
 
 var jqCompiled sync.Map // by their text
 
-// All are the values that it yields of an input.
+// All are the values that the query yields for an input.
 func (q JQ) All(in any, vars map[string]any) (all []any) {
 	code, _ := jqCompiled.LoadOrStore(q, sync.OnceValue(q.compile))
 	values := make([]any, len(jqVars))
@@ -45,7 +45,7 @@ func (q JQ) compile() *gojq.Code {
 	panic(fmt.Errorf("jq %s: %w", q, err))
 }
 
-// One is the value that it yields.
+// One is the only value that the query yields.
 func (q JQ) One(in any, vars map[string]any) any { return q.All(in, vars)[0] }
 
 // Text is One as a text.

@@ -114,7 +114,7 @@ func OData(t testing.TB) *System {
 	return s
 }
 
-// fill makes groups, customers and articles of two tenants, each as it is to be said.
+// fill makes groups, customers and articles of two tenants, in the form of the service.
 func (s *System) fill(t testing.TB, groups, customers, articles string, as func(i int, of Object) Object) {
 	t.Helper()
 	for i, code := range []string{"A", "B", "C"} {
@@ -213,7 +213,7 @@ func Feathers(t testing.TB) *System {
 }
 
 // PocketBase starts PocketBase (Go): lists in pages, one filter expression, ids that are
-// texts, nulls that are nothing.
+// texts, empty values in place of nulls.
 func PocketBase(t testing.TB) *System {
 	t.Helper()
 	program, dir := installed(t, "node_modules/.bin/pocketbase"), t.TempDir()
@@ -295,7 +295,7 @@ func Shop(t testing.TB) *System {
 	return s
 }
 
-// one is an object that there is.
+// one is an existing object.
 func (s *System) one(t testing.TB, path string) Object {
 	t.Helper()
 	found, err := s.Try(http.MethodGet, path, nil)

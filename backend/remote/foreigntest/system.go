@@ -22,7 +22,7 @@ import (
 // System is a service that runs for a test.
 type System struct {
 	URL   string
-	Token string // of who may do everything; "" where nobody is asked
+	Token string // of a user who may do everything; "" if the service needs none
 	http  *http.Client
 }
 

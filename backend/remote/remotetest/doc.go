@@ -5,7 +5,7 @@
 // records, gives out IDs and numbers, computes totals, judges what it is sent
 // and asks for a log-on that expires. It keeps everything in memory, filled
 // with the same sample data every time. FaultProxy stands before any HTTP
-// service and misbehaves as told.
+// service and fails as a test says.
 //
 // The package knows nothing of frontdesk. That is the point: what a sheet says
 // about a service is tested against a service that nobody bent to fit. It is

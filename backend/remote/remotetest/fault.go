@@ -5,7 +5,7 @@ import "time"
 // FaultKind is a way to misbehave.
 type FaultKind uint8
 
-// The faults. Where not said otherwise they strike when the head of a request has
+// The faults. Unless a fault says otherwise, it strikes when the head of a request has
 // arrived, on connections that are kept alive too.
 const (
 	// Healthy passes everything on; with Gate, late.
@@ -44,7 +44,7 @@ const (
 // Fault is what a FaultProxy does to requests.
 type Fault struct {
 	Kind FaultKind
-	// Path, where it is not "", narrows it to requests whose path begins so; not
+	// Path, if not "", narrows the fault to requests whose path begins so; not
 	// for Refuse and ResetOnAccept, which strike connections.
 	Path string
 	// Gate, where it is not nil, holds a request until a value can be received
@@ -52,8 +52,8 @@ type Fault struct {
 	Gate <-chan struct{}
 
 	Bytes      int           // ResetMidAnswer, Truncate
-	Status     int           // Storm; 503 where 0
-	RetryAfter time.Duration // Storm; no such header where 0
-	Type       string        // Storm, EndlessBody: Content-Type; application/json where empty
+	Status     int           // Storm; 0 for 503
+	RetryAfter time.Duration // Storm; 0 for no such header
+	Type       string        // Storm, EndlessBody: Content-Type; "" for application/json
 	Body       string        // Storm, EndlessBody: what the body begins with
 }

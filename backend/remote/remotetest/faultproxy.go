@@ -58,7 +58,7 @@ func NewFaultProxy(target string) (*FaultProxy, error) {
 	p.forward = &httputil.ReverseProxy{
 		Rewrite:   func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = "http", target },
 		Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 16},
-		// The target is not there. Whoever asked notices as if there were no proxy.
+		// The target does not answer. The client sees that as if there were no proxy.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 		ErrorLog:     nobody,
 	}
@@ -107,7 +107,7 @@ func (p *FaultProxy) Next(faults ...Fault) {
 	p.queue = append(p.queue, faults...)
 }
 
-// Stats tells what was seen until now.
+// Stats returns what was seen so far.
 func (p *FaultProxy) Stats() FaultStats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -141,7 +141,7 @@ func (p *FaultProxy) Close() error {
 	}
 	p.closed = true
 	for c := range p.clients {
-		_ = c.Conn.Close() // those that the server has given away too
+		_ = c.Conn.Close() // also connections that the server has handed over
 	}
 	p.mu.Unlock()
 	p.end()
@@ -223,7 +223,7 @@ func (c *client) Close() error {
 	return c.Conn.Close()
 }
 
-// begin counts a request and tells what is to happen to it.
+// begin counts a request and returns the fault for it.
 func (p *FaultProxy) begin(path string) Fault {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -74,7 +74,7 @@ func garageNumber(entity string, n, year int) string {
 // ExpireTokens ends every token that was given out.
 func (g *JSON) ExpireTokens() { g.expire() }
 
-// Purge removes for good what was deleted, and tells how many records that were.
+// Purge removes deleted records for good, and returns how many.
 func (g *JSON) Purge() (n int) {
 	g.admin.mu.Lock()
 	defer g.admin.mu.Unlock()
@@ -153,7 +153,7 @@ func (a answer) write(w http.ResponseWriter) {
 // ServeHTTP serves one call.
 func (g *JSON) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.mux.ServeHTTP(w, r) }
 
-// authorize tells what keeps a call from being served: too many of them, or its
+// authorize returns why a call is not served: too many of them, or its
 // token.
 func (g *JSON) authorize(r *http.Request) (answer, bool) {
 	if wait, throttled := g.throttle(); throttled {

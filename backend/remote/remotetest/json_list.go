@@ -78,7 +78,7 @@ func (q *listing) parse(name, text string) (known, ok bool) {
 		q.after, ok = parseCursor(text)
 		return true, ok
 	case "updatedSince":
-		// Those who keep a copy must hear of deletions too.
+		// Clients that keep a copy need deletions, too.
 		q.deleted = true
 		q.since, err = time.Parse(time.RFC3339, text)
 		return true, err == nil
@@ -109,7 +109,7 @@ func (g *JSON) list(c *call) answer {
 	return answer{status: http.StatusOK, body: body}
 }
 
-// total answers how many there are, which a page does not say.
+// total answers how many records there are, which a page does not have.
 func (g *JSON) total(c *call) answer {
 	q, bad := c.skin.parseListing(c.entity, c.r.URL.Query())
 	if bad != nil {

@@ -45,7 +45,7 @@ func (g *JSON) collection(entity string) string {
 	return entity
 }
 
-// users serves what is asked about people, of whatever tenant.
+// users serves requests about people, of whatever tenant.
 func (g *JSON) users(f func(r *http.Request, body []byte) answer) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		g.count(r.Pattern)
@@ -59,7 +59,7 @@ func (g *JSON) users(f func(r *http.Request, body []byte) answer) http.HandlerFu
 }
 
 // verify judges the log-in of an employee. The 401 of a wrong password is not
-// the 401 of an expired token; its code tells them apart.
+// the 401 of an expired token; its code distinguishes them.
 func (g *JSON) verify(_ *http.Request, body []byte) answer {
 	var in struct{ Login, Password string }
 	if err := json.Unmarshal(body, &in); err != nil {

@@ -107,7 +107,7 @@ func (c *call) object() (object, *answer) {
 	return nil, &a
 }
 
-// target finds the record that a call is about; of a line, on that order.
+// target finds the record that a call is about; a line must be of the order in the path.
 func (c *call) target() (*row, *answer) {
 	r := c.row(c.skin.entity, c.r.PathValue("id"))
 	if r == nil || c.skin.entity == "orderline" && r.values.text("order") != c.r.PathValue("order") {
@@ -117,8 +117,8 @@ func (c *call) target() (*row, *answer) {
 	return r, nil
 }
 
-// changeable finds it for a change: not deleted, and of the version that the
-// client has seen, where it says so.
+// changeable is target for a change: the record is not deleted, and has the version
+// that the client has seen, if the call names one.
 func (c *call) changeable() (*row, *answer) {
 	r, missing := c.target()
 	if missing != nil {
@@ -229,7 +229,7 @@ func (g *JSON) insertLines(c *call, orderID string, lines any) *answer {
 	return nil
 }
 
-// save returns what puts entities back as they are now.
+// save returns a function that restores entities to their present state.
 func (l *ledger) save(entities ...string) (undo func()) {
 	counter, rows := maps.Clone(l.counter), map[string][]*row{}
 	for _, name := range entities {

@@ -17,7 +17,7 @@ type row struct {
 	values  values
 	created time.Time
 	updated time.Time
-	deleted time.Time // zero while it lives
+	deleted time.Time // zero if it is not deleted
 }
 
 func (r row) alive() bool { return r.deleted.IsZero() }
@@ -25,7 +25,7 @@ func (r row) alive() bool { return r.deleted.IsZero() }
 // variant is how the administration of one service differs from another's.
 type variant struct {
 	now     func() time.Time
-	id      func(tenant, entity string, seq int) string // "" for one whose code is its ID
+	id      func(tenant, entity string, seq int) string // "" for an entity whose code is its ID
 	number  func(entity string, n, year int) string
 	keep    bool // deleted records stay, marked as such
 	cascade bool // an order takes its lines with it
@@ -64,7 +64,7 @@ func (a *administration) open(tenant string) *ledger {
 	return l
 }
 
-// in runs f on the ledger of a tenant. It is false where there is no such tenant.
+// in runs f on the ledger of a tenant. It returns false if there is no such tenant.
 func (a *administration) in(tenant string, f func(*ledger)) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

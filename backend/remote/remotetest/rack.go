@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// RackSheet is that of a rack. SINCE is what it can say of changes.
+// RackSheet is the sheet of a rack. SINCE is how it reports changes.
 const RackSheet = `format: 2
 source: {http: {url: "${URL}", walk: {query: {page: "{page.number}", limit: "{page.limit}"}, result: items, paging: {style: page, size: 10}}}}
 keep: keep.db
@@ -44,7 +44,7 @@ resources:
     fields: {order_id: {path: _parent.nr, readonly: true}, description: text, quantity: qty}
 `
 
-// TellsSince is what a rack can say of changes.
+// WithSince is the part of a sheet for a rack that reports changes.
 const WithSince = `since: {query: {since: "{since}"}, settle: 0s}`
 
 // Rack is a service with contacts and orders, which lists by pages.
@@ -54,10 +54,10 @@ type Rack struct {
 	calls   []string
 	created int
 
-	// What follows is changed within Do once it is asked.
+	// The following fields are changed only within Do once the rack is in use.
 	Of     map[string][]map[string]any
 	Rename map[string]string // members, in answers
-	Max    int               // records of a page at most; 0 for what is asked
+	Max    int               // records of a page at most; 0 for no bound
 	Away   bool
 	Wrap   string                    // the list root; items
 	Meddle func(of, page string) int // what others do before a page is answered, and what is counted too much
@@ -101,7 +101,7 @@ func (s *Rack) Remove(of, key string) {
 	})
 }
 
-// Seen are the calls since it was asked last.
+// Seen are the calls since the last call of Seen.
 func (s *Rack) Seen() (calls []string) {
 	s.Do(func() { calls, s.calls = s.calls, nil })
 	return calls

@@ -36,7 +36,7 @@ type problem struct {
 	detail  string // the value, or the entity that uses the record
 }
 
-// judge tells what is wrong with a record that is about to be stored. before is
+// judge returns what is wrong with a record that is about to be stored. before is
 // nil for a new one.
 func (l *ledger) judge(e *entity, before *row, id string, v values) *problem {
 	if p := l.judgeState(e, before, v); p != nil {

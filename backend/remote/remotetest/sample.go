@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Users with something particular about them, beside the employees. Their
+// Users with something particular about them, in addition to the employees. Their
 // password is their user name, as everybody's.
 const badEmailUser = "bademail"
 

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Options are what a service can be told. The zero value serves.
+// Options configure a service. The zero value is good.
 type Options struct {
-	Now    func() time.Time // time.Now where nil
-	TTL    time.Duration    // of tokens and tickets; 5 minutes where 0
-	Orders int              // of each of the two large tenants, and the rest to scale; 120 where 0
+	Now    func() time.Time // nil for time.Now
+	TTL    time.Duration    // of tokens and tickets; 0 for 5 minutes
+	Orders int              // of each of the two large tenants, and the rest to scale; 0 for 120
 }
 
 // service is what both services have: an administration, and the log-ons of the
@@ -45,7 +45,7 @@ func newService(o Options, v variant, tenants ...string) service {
 	return service{admin: admin, ttl: cmp.Or(o.TTL, 5*time.Minute), now: v.now, logOns: map[string]logOn{}, calls: map[string]int{}}
 }
 
-// Calls tells how often an endpoint was called, whatever the answer: "POST /oauth/token",
+// Calls returns how often an endpoint was called, whatever the answer: "POST /oauth/token",
 // "GET /v3/{collection}".
 func (s *service) Calls(name string) int {
 	s.mu.Lock()
@@ -69,7 +69,7 @@ func (s *service) logOn(prefix, tenant string) (id string, expires time.Time) {
 	return id, expires
 }
 
-// known tells what a token or a ticket stands for, and whether it does still.
+// known returns what a token or a ticket stands for, and whether it is still valid.
 func (s *service) known(id string) (l logOn, given, holds bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 )
 
 // Freeze stops the server from answering while its connections stay open; the function
-// returned lets it go on, as the end of the test does. Where nobody can tell a server's
-// processes, which is not on Linux, the test is skipped.
+// returned lets it go on, as the end of the test does. Where a server's processes cannot
+// be found, which is anywhere but on Linux, the test is skipped.
 func (n *Node) Freeze(t testing.TB) (thaw func()) {
 	t.Helper()
 	server := strconv.Itoa(n.running.Process().Pid)

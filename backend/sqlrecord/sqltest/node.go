@@ -25,8 +25,7 @@ type Node struct {
 	running  *Server  // nil while it is stopped
 }
 
-// Primary starts a server for a test that does to it what others must not suffer
-// from, with settings as name=value. It ends with the test.
+// Primary starts a server for a test that must not disturb others, with settings as name=value. It ends with the test.
 func Primary(t testing.TB, settings ...string) *Node {
 	t.Helper()
 	n, err := newPrimary(settings)
@@ -124,7 +123,7 @@ func (n *Node) run(program string, args ...string) error {
 	return nil
 }
 
-// launch starts the server on the data that is there.
+// launch starts the server on its existing data.
 func (n *Node) launch() (err error) {
 	args := []string{"-D", n.data(), "-p", strconv.Itoa(n.port), "-k", n.dir}
 	settings := []string{"listen_addresses=127.0.0.1", "shared_buffers=64MB", "lc_messages=C", "log_destination=stderr"}

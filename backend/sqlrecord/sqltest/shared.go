@@ -29,8 +29,8 @@ func Shared(name, folder string, create func(folder string) error) error {
 	return nil
 }
 
-// Once calls create with a path beside, and moves what it made to path, unless that is there.
-// Of several processes one does so, and the others wait for it.
+// Once calls create with a temporary path, and moves the result to path, unless path exists. One
+// of several processes does so, and the others wait for it.
 func Once(path string, create func(path string) error) error {
 	folder := filepath.Dir(path)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -40,7 +40,7 @@ func Once(path string, create func(path string) error) error {
 	if err != nil {
 		return err
 	}
-	defer lock.Close() // which ends the lock, as the end of the process does
+	defer lock.Close() // releases the lock, as the end of the process does
 	for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
 		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
 	}

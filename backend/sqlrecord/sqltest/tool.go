@@ -19,8 +19,8 @@ func Takes(t testing.TB, part string) {
 	}
 }
 
-// Required reports whether the environment demands that a test with this part runs,
-// rather than be skipped where it is not to be had: FRONTDESK_REQUIRE lists parts,
+// Required reports whether the environment demands that a test with this part runs
+// and is not skipped if the part is missing: FRONTDESK_REQUIRE lists parts,
 // separated by commas.
 func Required(t testing.TB, part string) bool {
 	t.Helper()
@@ -43,7 +43,7 @@ func Missing(t testing.TB, part string, why any) {
 func Tool(t testing.TB, part, program string) string {
 	t.Helper()
 	Takes(t, part)
-	for _, name := range []string{program, "/usr/sbin/" + program} { // which is not in everybody's PATH
+	for _, name := range []string{program, "/usr/sbin/" + program} { // /usr/sbin is not in everybody's PATH
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
