@@ -40,7 +40,7 @@ func (s *Store) judgeClients() error {
 // If the identity of a client is a text in the database (accounts.clients: kept), the id store
 // numbers it, and everything else in frontdesk uses the number.
 
-// clientResource is what the id store knows clients under.
+// clientResource is the resource under which the id store keeps clients.
 const clientResource = "client"
 
 // ClientNumber is the number of a client that the database knows by a text. A new client gets the
