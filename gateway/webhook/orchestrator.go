@@ -70,9 +70,6 @@ type Config struct {
 	Tick <-chan time.Time
 }
 
-// Retention is how long a result is kept after the work was finished.
-const Retention = 7 * 24 * time.Hour
-
 // Orchestrator runs the jobs: it has the work done and the callback made, over any number
 // of restarts.
 type Orchestrator struct {

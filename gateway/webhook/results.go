@@ -6,7 +6,11 @@ import (
 	"errors"
 	"hash"
 	"io"
+	"time"
 )
+
+// Retention is how long a result is kept after the work was finished.
+const Retention = 7 * 24 * time.Hour
 
 // ErrNoSpace says that the results of callbacks have no space left, in all or in one
 // client's share.
