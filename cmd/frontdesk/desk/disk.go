@@ -191,6 +191,18 @@ func (l *looks) resultsLeft() func() int64 {
 	}
 }
 
+func (now *Health) judgeDisks(all []Disk) {
+	now.Disks = all
+	for _, disk := range all {
+		switch holds := strings.Join(disk.Holds, ", "); disk.state() {
+		case diskHangs:
+			now.degraded("the disk of %s has not answered since %s", holds, disk.Hangs.UTC().Format(time.RFC3339))
+		case diskLow:
+			now.degraded("the disk of %s has %s left of %s", holds, readable(disk.Free), readable(disk.Size))
+		}
+	}
+}
+
 // disksEvery is how often changes of the disks are logged.
 const disksEvery = 4 * time.Second
 

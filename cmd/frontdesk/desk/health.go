@@ -178,18 +178,6 @@ func (h *Desk) judgeCallbacks(now *Health, a answers) {
 	}
 }
 
-func (now *Health) judgeDisks(all []Disk) {
-	now.Disks = all
-	for _, disk := range all {
-		switch holds := strings.Join(disk.Holds, ", "); disk.state() {
-		case diskHangs:
-			now.degraded("the disk of %s has not answered since %s", holds, disk.Hangs.UTC().Format(time.RFC3339))
-		case diskLow:
-			now.degraded("the disk of %s has %s left of %s", holds, readable(disk.Free), readable(disk.Size))
-		}
-	}
-}
-
 func (now *Health) judgeConfig(keys int) {
 	if now.Config.Error != "" {
 		now.degraded("the configuration before stays in force: %s", now.Config.Error)
