@@ -25,29 +25,26 @@ const (
 // has no more than is needed to begin.
 type JSON struct {
 	service
-	skins map[string]*skin // by path
+	skins map[string]*skin // by collection
 	mux   *http.ServeMux
 
 	throttled  int
 	retryAfter time.Duration
-	memos      map[string]answer // of creating calls, by tenant and idempotency key
+	created    map[string]answer // answers to calls that created a record, by tenant and idempotency key
 }
 
 var _ http.Handler = (*JSON)(nil)
 
 // NewJSON returns a Garage Cloud with its sample data.
 func NewJSON(o Options) *JSON {
-	g := &JSON{skins: map[string]*skin{}, mux: http.NewServeMux(), memos: map[string]answer{}}
+	g := &JSON{skins: map[string]*skin{}, mux: http.NewServeMux(), created: map[string]answer{}}
 	prefix := map[string]string{}
 	for _, s := range garageSkins() {
-		g.skins[s.many] = s
-		prefix[s.entity] = s.one
+		g.skins[s.collection] = s
+		prefix[s.entity] = s.prefix
 	}
 	g.service = newService(o, variant{
-		keep:    true,
-		cascade: true,
-		plates:  barePlate,
-		number:  garageNumber,
+		number: garageNumber,
 		id: func(tenant, entity string, seq int) string {
 			if entity == "country" {
 				return ""
@@ -161,7 +158,7 @@ func (g *JSON) authorize(r *http.Request) (answer, bool) {
 			with("Retry-After", strconv.Itoa(int(wait/time.Second))), false
 	}
 	token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	_, known, holds := g.known(token)
+	known, holds := g.known(token)
 	switch {
 	case !bearer || !known:
 		return failure(http.StatusUnauthorized, "TOKEN_INVALID", "", "No valid access token").
@@ -192,7 +189,7 @@ func (g *JSON) issue(w http.ResponseWriter, r *http.Request) {
 		refuse(http.StatusUnauthorized, "invalid_client")
 		return
 	}
-	token, _ := g.logOn("gc_", "")
+	token := g.logOn("gc_")
 	answer{status: http.StatusOK, header: map[string]string{"Cache-Control": "no-store"}, body: object{
 		"access_token": token, "token_type": "Bearer", "expires_in": int(g.ttl / time.Second),
 	}}.write(w)

@@ -59,7 +59,7 @@ func (s *skin) parseListing(e *entity, params url.Values) (listing, *answer) {
 		known, ok := q.parse(name, all[0])
 		switch {
 		case !known:
-			return bad("UNKNOWN_PARAMETER", name, "%s is no parameter of %s", name, s.many)
+			return bad("UNKNOWN_PARAMETER", name, "%s is no parameter of %s", name, s.collection)
 		case !ok:
 			return bad("BAD_PARAMETER", name, "%s cannot be %q", name, all[0])
 		}
@@ -109,8 +109,8 @@ func (g *JSON) list(c *call) answer {
 	return answer{status: http.StatusOK, body: body}
 }
 
-// total answers how many records there are, which a page does not have.
-func (g *JSON) total(c *call) answer {
+// countRecords answers how many records a list has in all, which its pages do not say.
+func (g *JSON) countRecords(c *call) answer {
 	q, bad := c.skin.parseListing(c.entity, c.r.URL.Query())
 	if bad != nil {
 		return *bad

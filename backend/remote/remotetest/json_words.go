@@ -16,7 +16,7 @@ func (g *JSON) refuse(s *skin, p *problem, prefix string) answer {
 	case tooLong:
 		return failure(unprocessable, "TOO_LONG", name, "%s is longer than %s characters", name, p.detail)
 	case unknownField:
-		return failure(unprocessable, "UNKNOWN_FIELD", name, "%s is not a field of %s", name, s.many)
+		return failure(unprocessable, "UNKNOWN_FIELD", name, "%s is not a field of %s", name, s.collection)
 	case readOnly:
 		return failure(unprocessable, "READ_ONLY", name, "%s cannot be set", name)
 	case unknownReference:
@@ -37,9 +37,9 @@ func (g *JSON) refuse(s *skin, p *problem, prefix string) answer {
 }
 
 func (g *JSON) collection(entity string) string {
-	for path, s := range g.skins {
+	for name, s := range g.skins {
 		if s.entity == entity {
-			return path
+			return name
 		}
 	}
 	return entity

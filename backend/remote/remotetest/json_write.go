@@ -12,23 +12,23 @@ import (
 	"strings"
 )
 
-// call is a call on the ledger of its tenant, which is locked for it.
+// call is one request about the records of a tenant.
 type call struct {
-	*ledger
-	r      *http.Request
-	body   []byte
-	skin   *skin
-	entity *entity
+	*ledger // of the tenant, locked until the call is answered
+	r       *http.Request
+	body    []byte
+	skin    *skin
+	entity  *entity
 }
 
-// route lays out the endpoints.
+// route registers the endpoints.
 func (g *JSON) route() {
 	g.mux.HandleFunc("POST /oauth/token", g.issue)
 	g.mux.HandleFunc("POST /v3/users/verify", g.users(g.verify))
 	g.mux.HandleFunc("GET /v3/users/{login}", g.users(g.findUser))
 	g.handle("GET /v3/{collection}", g.list)
-	for path := range g.skins {
-		g.handle("GET /v3/"+path+"/count", g.total)
+	for collection := range g.skins {
+		g.handle("GET /v3/"+collection+"/count", g.countRecords)
 	}
 	g.handle("POST /v3/{collection}", g.create)
 	g.handle("GET /v3/{collection}/{id}", g.read)
@@ -44,7 +44,7 @@ func (g *JSON) route() {
 	})
 }
 
-// handle serves a pattern on the tenant's ledger.
+// handle answers the requests of a pattern with f.
 func (g *JSON) handle(pattern string, f func(*call) answer) {
 	g.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		g.count(pattern)
@@ -75,13 +75,13 @@ func (g *JSON) serve(r *http.Request, body []byte, f func(*call) answer) answer 
 		return failure(http.StatusBadRequest, "TENANT_REQUIRED", "", "The header X-Tenant is required")
 	}
 	var out answer
-	known := g.admin.in(tenant, func(l *ledger) {
+	known := g.admin.withLedger(tenant, func(l *ledger) {
 		c := &call{ledger: l, r: r, body: body, skin: s, entity: l.entities[s.entity]}
 		switch {
 		case s.entity == "orderline" && l.living("order", r.PathValue("order")) == nil:
 			out = failure(http.StatusNotFound, "NOT_FOUND", "", "No orders %s", r.PathValue("order"))
 		case c.entity.system && r.Method != http.MethodGet:
-			out = failure(http.StatusForbidden, "READ_ONLY", "", "%s cannot be changed", s.many)
+			out = failure(http.StatusForbidden, "READ_ONLY", "", "%s cannot be changed", s.collection)
 		default:
 			out = f(c)
 		}
@@ -92,7 +92,7 @@ func (g *JSON) serve(r *http.Request, body []byte, f func(*call) answer) answer 
 	return out
 }
 
-// object reads the body of a call.
+// object returns the body, or an error answer if it is not one JSON object.
 func (c *call) object() (object, *answer) {
 	var o object
 	dec := json.NewDecoder(bytes.NewReader(c.body))
@@ -107,18 +107,18 @@ func (c *call) object() (object, *answer) {
 	return nil, &a
 }
 
-// target finds the record that a call is about; a line must be of the order in the path.
+// target finds the record in the path; a line must belong to the order in the path.
 func (c *call) target() (*row, *answer) {
 	r := c.row(c.skin.entity, c.r.PathValue("id"))
 	if r == nil || c.skin.entity == "orderline" && r.values.text("order") != c.r.PathValue("order") {
-		a := failure(http.StatusNotFound, "NOT_FOUND", "", "No %s %s", c.skin.many, c.r.PathValue("id"))
+		a := failure(http.StatusNotFound, "NOT_FOUND", "", "No %s %s", c.skin.collection, c.r.PathValue("id"))
 		return nil, &a
 	}
 	return r, nil
 }
 
-// changeable is target for a change: the record is not deleted, and has the version
-// that the client has seen, if the call names one.
+// changeable finds the record in the path, and refuses a deleted one, and one whose
+// version is not that of If-Match.
 func (c *call) changeable() (*row, *answer) {
 	r, missing := c.target()
 	if missing != nil {
@@ -139,7 +139,7 @@ func (c *call) changeable() (*row, *answer) {
 
 func etag(r *row) string { return `"v` + strconv.Itoa(r.version) + `"` }
 
-// read answers one record. A deleted one is still there to be read.
+// read answers one record, even if it is deleted.
 func (g *JSON) read(c *call) answer {
 	r, missing := c.target()
 	if missing != nil {
@@ -154,21 +154,21 @@ func (g *JSON) listLines(c *call) answer {
 
 // create adds a record, once per idempotency key.
 func (g *JSON) create(c *call) answer {
-	memo := c.r.Header.Get("Idempotency-Key")
-	if memo == "" {
+	key := c.r.Header.Get("Idempotency-Key")
+	if key == "" {
 		return g.insert(c)
 	}
-	memo = c.tenant + " " + memo
+	key = c.tenant + " " + key
 	g.mu.Lock()
-	before, done := g.memos[memo]
+	earlier, done := g.created[key]
 	g.mu.Unlock()
 	if done {
-		return before.with("Idempotent-Replayed", "true")
+		return earlier.with("Idempotent-Replayed", "true")
 	}
 	a := g.insert(c)
 	if a.status == http.StatusCreated {
 		g.mu.Lock()
-		g.memos[memo] = a
+		g.created[key] = a
 		g.mu.Unlock()
 	}
 	return a
@@ -190,7 +190,7 @@ func (g *JSON) insert(c *call) answer {
 	if c.skin.entity == "orderline" {
 		v["order"] = c.r.PathValue("order")
 	}
-	undo := c.save("order", "orderline")
+	undo := c.snapshot("order", "orderline")
 	r, p := c.ledger.insert(c.skin.entity, v)
 	if p != nil {
 		return g.refuse(c.skin, p, "")
@@ -229,8 +229,8 @@ func (g *JSON) insertLines(c *call, orderID string, lines any) *answer {
 	return nil
 }
 
-// save returns a function that restores entities to their present state.
-func (l *ledger) save(entities ...string) (undo func()) {
+// snapshot returns a function that restores entities to their present state.
+func (l *ledger) snapshot(entities ...string) (undo func()) {
 	counter, rows := maps.Clone(l.counter), map[string][]*row{}
 	for _, name := range entities {
 		rows[name] = slices.Clone(l.rows[name])

@@ -22,17 +22,14 @@ type row struct {
 
 func (r row) alive() bool { return r.deleted.IsZero() }
 
-// variant is how the administration of one service differs from another's.
+// variant is what a service decides about its administration.
 type variant struct {
-	now     func() time.Time
-	id      func(tenant, entity string, seq int) string // "" for an entity whose code is its ID
-	number  func(entity string, n, year int) string
-	keep    bool // deleted records stay, marked as such
-	cascade bool // an order takes its lines with it
-	plates  func(string) string
+	now    func() time.Time
+	id     func(tenant, entity string, seq int) string // "" for an entity whose code is its ID
+	number func(entity string, n, year int) string     // the number of the nth record
 }
 
-// administration is all that a service keeps, for all its tenants.
+// administration holds the records of all tenants of a service.
 type administration struct {
 	variant
 	schema   []*entity
@@ -42,12 +39,13 @@ type administration struct {
 	ledgers map[string]*ledger
 }
 
-// ledger is what one tenant has. It is used under the administration's mutex.
+// ledger holds the records of one tenant. The administration's mutex guards it.
 type ledger struct {
 	*administration
 	tenant  string
 	rows    map[string][]*row
 	counter map[string]int // last number given, by entity
+	dropped map[string]int // rows that are gone, by entity
 }
 
 func newAdministration(v variant) *administration {
@@ -59,13 +57,13 @@ func newAdministration(v variant) *administration {
 }
 
 func (a *administration) open(tenant string) *ledger {
-	l := &ledger{administration: a, tenant: tenant, rows: map[string][]*row{}, counter: map[string]int{}}
+	l := &ledger{administration: a, tenant: tenant, rows: map[string][]*row{}, counter: map[string]int{}, dropped: map[string]int{}}
 	a.ledgers[tenant] = l
 	return l
 }
 
-// in runs f on the ledger of a tenant. It returns false if there is no such tenant.
-func (a *administration) in(tenant string, f func(*ledger)) bool {
+// withLedger runs f on the ledger of a tenant. It returns false if there is no such tenant.
+func (a *administration) withLedger(tenant string, f func(*ledger)) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	l, ok := a.ledgers[tenant]
@@ -98,7 +96,7 @@ func (l *ledger) row(entity, id string) *row {
 	return nil
 }
 
-// living returns a row that was not deleted.
+// living returns the row with that ID; nil if there is none, or it is deleted.
 func (l *ledger) living(entity, id string) *row {
 	if r := l.row(entity, id); r != nil && r.alive() {
 		return r
@@ -106,14 +104,14 @@ func (l *ledger) living(entity, id string) *row {
 	return nil
 }
 
-// query says which rows are wanted.
+// query says which rows to find.
 type query struct {
 	filters values
-	since   time.Time // of the last change, inclusive
-	deleted bool      // deleted ones too
+	since   time.Time // earliest last change, inclusive
+	deleted bool      // include deleted rows
 }
 
-// find returns the rows that q describes, by age.
+// find returns the rows that fit q, oldest first.
 func (l *ledger) find(entity string, q query) []row {
 	var found []row
 	for _, r := range l.rows[entity] {
@@ -158,7 +156,7 @@ func key(v any) string {
 func (l *ledger) insert(entityName string, v values) (*row, *problem) {
 	e := l.entities[entityName]
 	now := l.now()
-	seq := len(l.rows[entityName]) + l.counter["removed "+entityName] + 1
+	seq := len(l.rows[entityName]) + l.dropped[entityName] + 1
 	r := &row{id: l.id(l.tenant, entityName, seq), seq: seq, version: 1, created: now, updated: now}
 	v = clean(v)
 	if r.id == "" {
@@ -210,34 +208,33 @@ func (l *ledger) touch(r *row) {
 	r.updated = l.now()
 }
 
-// remove deletes a row that nothing uses.
+// remove deletes a row that nothing uses; an order takes its lines with it. Deleted
+// rows stay, marked as such, except for lines.
 func (l *ledger) remove(entityName string, r *row) *problem {
 	if p := l.judgeRemoval(entityName, r); p != nil {
 		return p
 	}
-	if entityName == "order" && l.cascade {
+	if entityName == "order" {
 		for _, line := range l.find("orderline", query{filters: values{"order": r.id}}) {
 			l.drop("orderline", line.id)
 		}
 	}
-	if l.keep && entityName != "orderline" {
+	if entityName == "orderline" {
+		l.drop(entityName, r.id)
+		l.addUp(r.values.text("order"))
+	} else {
 		r.deleted = l.now()
 		l.touch(r)
-	} else {
-		l.drop(entityName, r.id)
-	}
-	if entityName == "orderline" {
-		l.total(r.values.text("order"))
 	}
 	return nil
 }
 
 func (l *ledger) drop(entityName, id string) {
-	l.counter["removed "+entityName]++ // IDs are never given out twice
+	l.dropped[entityName]++ // IDs are never given out twice
 	l.rows[entityName] = slices.DeleteFunc(l.rows[entityName], func(r *row) bool { return r.id == id })
 }
 
-// clean leaves out what is empty.
+// clean returns the values that are not empty.
 func clean(v values) values {
 	out := make(values, len(v))
 	for name, value := range v {

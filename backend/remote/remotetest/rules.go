@@ -11,12 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// trouble is what an administration has against a call.
+// trouble is why an administration refuses a call.
 type trouble uint8
 
 const (
-	notFound trouble = iota
-	required
+	required trouble = iota
 	invalid
 	tooLong
 	unknownField
@@ -28,8 +27,8 @@ const (
 	advertised
 )
 
-// problem is the first thing that is wrong with a call. Like most services,
-// these two do not go on to look for a second.
+// problem is the first thing that is wrong with a call. Like most services, this
+// one does not look for a second.
 type problem struct {
 	trouble trouble
 	field   string // of the entity, or as the client spelled it where it is unknown
@@ -99,7 +98,7 @@ func (l *ledger) judgeField(e *entity, f *field, before *row, id string, v value
 // all tenants, since they are what people log in with.
 func (l *ledger) taken(e *entity, f *field, id, value string) bool {
 	if f.name == "plate" {
-		value = l.plates(value) // as it is stored
+		value = barePlate(value) // as it is stored
 	}
 	ledgers := map[string]*ledger{l.tenant: l}
 	if f.name == "username" {
@@ -198,7 +197,7 @@ func (l *ledger) judgeRemoval(entityName string, r *row) *problem {
 		}
 	}
 	for _, other := range l.schema {
-		if other.name == "orderline" && entityName == "order" && l.cascade {
+		if other.name == "orderline" && entityName == "order" { // deleted with it
 			continue
 		}
 		for _, f := range other.fields {
@@ -214,7 +213,7 @@ func (l *ledger) judgeRemoval(entityName string, r *row) *problem {
 func (l *ledger) derive(e *entity, r *row) {
 	switch e.name {
 	case "vehicle":
-		r.values["plate"] = l.plates(r.values.text("plate"))
+		r.values["plate"] = barePlate(r.values.text("plate"))
 	case "order":
 		if r.values.text("status") == "invoiced" && r.values["invoice"] == nil {
 			l.counter["invoice"]++
@@ -230,7 +229,7 @@ func (l *ledger) derive(e *entity, r *row) {
 		off := new(big.Rat).Sub(big.NewRat(1, 1), new(big.Rat).Quo(r.values.amount("discount"), hundred))
 		total := new(big.Rat).Mul(r.values.amount("quantity"), r.values.amount("price"))
 		r.values["total"] = round(total.Mul(total, off), 2)
-		l.total(r.values.text("order"))
+		l.addUp(r.values.text("order"))
 	case "document":
 		if content, ok := r.values["content"].([]byte); ok {
 			sum := sha256.Sum256(content)
@@ -239,8 +238,8 @@ func (l *ledger) derive(e *entity, r *row) {
 	}
 }
 
-// total adds up an order: VAT per rate, rounded once per rate.
-func (l *ledger) total(orderID string) {
+// addUp sets the totals of an order. VAT is rounded once per rate.
+func (l *ledger) addUp(orderID string) {
 	order := l.living("order", orderID)
 	if order == nil {
 		return

@@ -12,29 +12,23 @@ import (
 // Options configure a service. The zero value is good.
 type Options struct {
 	Now    func() time.Time // nil for time.Now
-	TTL    time.Duration    // of tokens and tickets; 0 for 5 minutes
+	TTL    time.Duration    // of tokens; 0 for 5 minutes
 	Orders int              // of each of the two large tenants, and the rest to scale; 0 for 120
 }
 
-// service is what both services have: an administration, and the log-ons of the
-// programs that ask it.
+// service is an administration, the tokens it gave out, and how often its endpoints
+// were called.
 type service struct {
 	admin *administration
 	ttl   time.Duration
 	now   func() time.Time
 
 	mu     sync.Mutex
-	logOns map[string]logOn
+	tokens map[string]time.Time // when each expires
 	calls  map[string]int
 }
 
-// logOn is what a token or a ticket stands for.
-type logOn struct {
-	tenant  string // that it is for; "" where a call says which
-	expires time.Time
-}
-
-// newService makes a service whose administration is so, with its sample data.
+// newService makes a service with sample data for these tenants.
 func newService(o Options, v variant, tenants ...string) service {
 	v.now = o.Now
 	if v.now == nil {
@@ -42,7 +36,7 @@ func newService(o Options, v variant, tenants ...string) service {
 	}
 	admin := newAdministration(v)
 	admin.fill(tenants, cmp.Or(o.Orders, 120))
-	return service{admin: admin, ttl: cmp.Or(o.TTL, 5*time.Minute), now: v.now, logOns: map[string]logOn{}, calls: map[string]int{}}
+	return service{admin: admin, ttl: cmp.Or(o.TTL, 5*time.Minute), now: v.now, tokens: map[string]time.Time{}, calls: map[string]int{}}
 }
 
 // Calls returns how often an endpoint was called, whatever the answer: "POST /oauth/token",
@@ -59,30 +53,29 @@ func (s *service) count(name string) {
 	s.calls[name]++
 }
 
-// logOn gives out a token or a ticket.
-func (s *service) logOn(prefix, tenant string) (id string, expires time.Time) {
+// logOn gives out a token.
+func (s *service) logOn(prefix string) (token string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sum := sha256.Sum256(fmt.Append(nil, prefix, len(s.logOns)))
-	id, expires = prefix+hex.EncodeToString(sum[:16]), s.now().Add(s.ttl)
-	s.logOns[id] = logOn{tenant, expires}
-	return id, expires
+	sum := sha256.Sum256(fmt.Append(nil, prefix, len(s.tokens)))
+	token = prefix + hex.EncodeToString(sum[:16])
+	s.tokens[token] = s.now().Add(s.ttl)
+	return token
 }
 
-// known returns what a token or a ticket stands for, and whether it is still valid.
-func (s *service) known(id string) (l logOn, given, holds bool) {
+// known reports whether a token was given out, and whether it is still valid.
+func (s *service) known(token string) (given, valid bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l, given = s.logOns[id]
-	return l, given, s.now().Before(l.expires)
+	expires, given := s.tokens[token]
+	return given, s.now().Before(expires)
 }
 
-// expire ends every log-on.
+// expire ends every token.
 func (s *service) expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for id, l := range s.logOns {
-		l.expires = time.Time{}
-		s.logOns[id] = l
+	for token := range s.tokens {
+		s.tokens[token] = time.Time{}
 	}
 }

@@ -32,13 +32,13 @@ const (
 	quoted       // a whole number as string
 )
 
-// wire says how a field is spelled.
+// wire says how a service writes a field.
 type wire struct {
 	name  string // of the field
 	path  string // with dots for nested objects
 	style style
-	words map[string]string // of a choice, by the entity's words
-	via   string            // reference whose record has the field; such a field is only shown
+	words map[string]string // a choice as the service spells it, by the entity's word
+	via   string            // a reference: the field is that of the record it leads to, and read-only
 	apart bool              // shown on demand only
 }
 
@@ -47,11 +47,11 @@ type param struct{ name, field string }
 
 // skin is one entity as a service shows it.
 type skin struct {
-	entity string
-	one    string // prefix of IDs
-	many   string // path
-	fields []wire
-	params []param // what lists can be filtered by
+	entity     string
+	prefix     string // of IDs
+	collection string // its path below /v3
+	fields     []wire
+	params     []param // the filters of its lists
 }
 
 func (s *skin) wireOf(field string) *wire {
@@ -79,7 +79,7 @@ func (s *skin) param(name string) (param, bool) {
 	return s.params[i], true
 }
 
-// words makes the spellings of a choice from pairs.
+// words makes wire.words of "word SPELLING word SPELLING".
 func words(pairs string) map[string]string {
 	out := map[string]string{}
 	fields := strings.Fields(pairs)
@@ -89,8 +89,8 @@ func words(pairs string) map[string]string {
 	return out
 }
 
-// spell returns a word of a choice as the service spells it: in capitals where
-// the skin does not say.
+// spell returns a word of a choice as the service spells it: in capitals, unless
+// words has another spelling.
 func (w *wire) spell(word string) string {
 	if s, ok := w.words[word]; ok {
 		return s
