@@ -113,7 +113,7 @@ func (d *describer) arrayName() string {
 // readsOrSends reports whether a request may use an array field that it named, and notes
 // for the log which right that needs.
 func (x *Exchange) readsOrSends(f *mapping.Field, use arrayUse) bool {
-	if x.promised {
+	if x.background {
 		return !slices.Contains(x.without, f.Name)
 	}
 	right := x.routes.children[f][use]
@@ -131,7 +131,7 @@ func (x *Exchange) readsOrSends(f *mapping.Field, use arrayUse) bool {
 
 // knows reports whether the caller may learn that the array field exists.
 func (x *Exchange) knows(f *mapping.Field, use arrayUse) bool {
-	if x.promised {
+	if x.background {
 		return !slices.Contains(x.without, f.Name)
 	}
 	return x.routes.mayUse(x.Key, f, use)

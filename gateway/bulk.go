@@ -63,7 +63,7 @@ func (x *Exchange) decodeSeveral(data []byte) (err error) {
 // checkSeveral judges the members of a body other than its records.
 func (g *Gateway) checkSeveral(x *Exchange) mapping.Violations {
 	v := x.several.Violations
-	if called := !x.several.Other.IsAbsent(); called || x.Operation.mustCall && !x.promised {
+	if called := !x.several.Other.IsAbsent(); called || x.Operation.mustCall && !x.background {
 		v = append(v, x.takeCallback(g, x.several.Other)...)
 	}
 	return v

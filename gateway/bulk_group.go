@@ -10,16 +10,16 @@ import (
 	"frontdesk/mapping"
 )
 
-// bulkGroup is the records of a bulkRun that are written in one go, and what is stored of them
-// under the idempotency key.
+// bulkGroup is consecutive records of a bulkRun that are written together: in one transaction, or
+// in one each at the same time.
 type bulkGroup struct {
 	*bulkRun
 	items  []*backend.Item
-	places []int              // of the items, among the records
-	before map[int]bulkResult // stored earlier, by place
+	places []int              // the index of each item's record
+	before map[int]bulkResult // stored by an earlier run, by index
 }
 
-// group reads the records of a group, and leaves out those that it refuses.
+// group reads the records of a group, without those that it refuses.
 func (b *bulkRun) group(ctx context.Context, from, to int) *bulkGroup {
 	t := &bulkGroup{bulkRun: b, before: map[int]bulkResult{}}
 	for i := from; i < to; i++ {
@@ -31,13 +31,13 @@ func (b *bulkRun) group(ctx context.Context, from, to int) *bulkGroup {
 	return t
 }
 
-// together does writes that share a transaction.
+// together writes the items in one transaction.
 func (t *bulkGroup) together(ctx context.Context, from int) error {
 	if len(t.items) == 0 {
 		return nil
 	}
 	err := t.g.backend.WriteSeveral(ctx, &backend.Several{
-		Client: t.x.user().Client, Resource: t.x.Endpoint.Resource, Items: t.items, Idempotency: t.part(from),
+		Client: t.x.user().Client, Resource: t.x.Endpoint.Resource, Items: t.items, Idempotency: t.groupKey(from),
 		Recalled: t.recalled, Answer: func() []byte { return appendJSON(nil, t.outcomes()) },
 	})
 	for _, r := range t.outcomes() {
@@ -53,9 +53,9 @@ func (t *bulkGroup) together(ctx context.Context, from int) error {
 	return nil
 }
 
-// recalled notes the results that were stored earlier.
+// recalled takes over the results that an earlier run stored.
 func (t *bulkGroup) recalled(answer []byte) error {
-	return recalled(answer, func(r bulkResult) {
+	return eachRecalled(answer, func(r bulkResult) {
 		t.before[r.Index] = r
 		if k := slices.Index(t.places, r.Index); k >= 0 {
 			t.items[k].Done = true
@@ -68,11 +68,11 @@ func (t *bulkGroup) outcomes() (all []bulkResult) {
 	reported := t.errors
 	for k, i := range t.places {
 		item := t.items[k]
-		r, was := t.before[i]
+		r, recalled := t.before[i]
 		switch {
 		case !item.Done:
 			continue
-		case was:
+		case recalled:
 		case item.Err == nil:
 			r = t.done(i, item.Written)
 		default:
@@ -83,19 +83,19 @@ func (t *bulkGroup) outcomes() (all []bulkResult) {
 	return all
 }
 
-// apart does writes that have a transaction each, some at the same time if the administration
-// allows it. Writes of one record are done one after the other.
+// apart writes the items in a transaction each, at the same time. If a record occurs twice, the
+// second write begins after the first has ended.
 func (t *bulkGroup) apart(ctx context.Context, _ int) error {
 	for from, to := 0, 0; from < len(t.items) && t.stopped == nil; from = to {
 		for to < len(t.items) && !slices.ContainsFunc(t.items[from:to], func(o *backend.Item) bool { return o.ID != 0 && o.ID == t.items[to].ID }) {
 			to++
 		}
-		var abreast sync.WaitGroup
+		var writes sync.WaitGroup
 		for k := from; k < to; k++ {
-			abreast.Go(func() { t.write(ctx, k) })
+			writes.Go(func() { t.write(ctx, k) })
 		}
-		abreast.Wait()
-		for k := from; k < to; k++ { // in order
+		writes.Wait()
+		for k := from; k < to; k++ { // in the order of the request
 			if err := t.settle(k); err != nil {
 				return err
 			}
@@ -104,7 +104,7 @@ func (t *bulkGroup) apart(ctx context.Context, _ int) error {
 	return nil
 }
 
-// write does a write that has a transaction of its own.
+// write writes item k in its own transaction.
 func (t *bulkGroup) write(ctx context.Context, k int) {
 	item, i := t.items[k], t.places[k]
 	defer func() {
@@ -112,7 +112,7 @@ func (t *bulkGroup) write(ctx context.Context, k int) {
 			item.Err = panicked(p)
 		}
 	}()
-	w := backend.Write{Idempotency: t.part(i)}
+	w := backend.Write{Idempotency: t.groupKey(i)}
 	if w.Idempotency != nil {
 		w.Idempotency.Answer = func(rec mapping.Record) []byte { return appendJSON(nil, []bulkResult{t.done(i, rec.ID())}) }
 	}
@@ -127,7 +127,7 @@ func (t *bulkGroup) write(ctx context.Context, k int) {
 	}
 }
 
-// settle notes the outcome of such a write.
+// settle notes the outcome of write.
 func (t *bulkGroup) settle(k int) error {
 	item, i := t.items[k], t.places[k]
 	replay := (*backend.Replay)(nil)
@@ -135,7 +135,7 @@ func (t *bulkGroup) settle(k int) error {
 	case item.Err == nil:
 		t.note(t.done(i, item.Written))
 	case errors.As(item.Err, &replay):
-		return recalled(replay.Answer, t.note)
+		return eachRecalled(replay.Answer, t.note)
 	case mapping.Is(item.Err, mapping.IdempotencyReused):
 		return item.Err
 	case stops(item.Err):

@@ -11,18 +11,18 @@ import (
 	"frontdesk/mapping"
 )
 
-// bulkRun is the work of an operation on several records. What was written under an
-// idempotency key is stored with it: of a run that was cut off, the next one under the same
-// key writes only the rest. Records that share a transaction share what is stored.
+// bulkRun writes the records of one request. Under an idempotency key each transaction also
+// stores the results of its records: after a run that was cut off, a repetition of the request
+// writes only the rest.
 type bulkRun struct {
 	g       *Gateway
 	x       *Exchange
 	scopes  []mapping.Scope      // of the operation on one record
-	once    *backend.Idempotency // of the whole; nil for none
-	results []bulkResult         // by record; those without a status are not done
-	errors  int                  // reported so far
+	once    *backend.Idempotency // the idempotency key of the request; nil if it has none
+	results []bulkResult         // by record; without a status until the record is done
+	errors  int                  // how many errors results has
 	written bool                 // a record was written
-	stopped error                // why the rest is not tried
+	stopped error                // the failure after which no further record is tried; nil if none
 }
 
 // bulkResult is what became of a record.
@@ -43,8 +43,7 @@ type bulkError struct {
 // is reported in any case.
 const mostErrors = mapping.MaxViolations
 
-// writeSeveral writes the records, each as its own request would, and answers what became
-// of each.
+// writeSeveral writes each record as a request of its own would, and answers their results.
 func (g *Gateway) writeSeveral(ctx context.Context, x *Exchange) error {
 	if err := x.writeRoom(); err != nil {
 		return err
@@ -67,7 +66,7 @@ func (b *bulkRun) run(ctx context.Context) error {
 		return err
 	}
 	client := b.g.backend
-	if again := b.x.promised && client.Capabilities().Atomic; b.stopped != nil && (again || !b.written) {
+	if retried := b.x.background && client.Capabilities().Atomic; b.stopped != nil && (retried || !b.written) {
 		return b.stopped
 	}
 	final := true
@@ -84,19 +83,20 @@ func (b *bulkRun) run(ctx context.Context) error {
 	if b.once == nil || !final {
 		return nil
 	}
-	if err := client.Keep(ctx, b.x.user().Client, b.x.Endpoint.Resource, b.once, append([]byte{'\n'}, answer...)); err != nil {
-		b.g.logFailure(b.x, err) // a repetition puts the answer together from those of the records
+	kept := append([]byte{'\n'}, answer...) // no entity tag and no Location, see answerKept
+	if err := client.Keep(ctx, b.x.user().Client, b.x.Endpoint.Resource, b.once, kept); err != nil {
+		b.g.logFailure(b.x, err) // a repetition makes the answer from the stored results
 	}
 	return nil
 }
 
-// final reports whether a repetition would find nothing else to do.
+// final reports whether a repetition of the request could not change the result.
 func (r *bulkResult) final() bool {
 	return r.Status < http.StatusInternalServerError && (r.Errors == nil || r.Errors[0].Reason != string(mapping.IdempotencyInUse))
 }
 
-// writeAll writes the records, with the operation on one record in force. If the
-// administration fails, or it takes too long for a direct answer, the rest is not tried.
+// writeAll writes the records, and sets stopped if the administration fails, or takes too long
+// for a direct answer. Meanwhile the exchange has the operation on one record.
 func (b *bulkRun) writeAll(ctx context.Context) error {
 	whole := b.x.Operation
 	b.x.Operation = whole.single
@@ -105,15 +105,15 @@ func (b *bulkRun) writeAll(ctx context.Context) error {
 	if b.x.Method == http.MethodPut {
 		op = mapping.OpUpdate
 	}
-	together, write := b.g.backend.Together(b.x.Endpoint.Resource, op, b.once != nil), (*bulkGroup).together
-	end := func(from int) int { return b.groupFrom(from, together) }
-	if together == 1 {
+	most, write := b.g.backend.Together(b.x.Endpoint.Resource, op, b.once != nil), (*bulkGroup).together
+	end := func(from int) int { return b.groupEnd(from, most) }
+	if most == 1 {
 		write = (*bulkGroup).apart
 		end = func(from int) int { return min(from+b.g.backend.Parallel(), len(b.results)) }
 	}
-	until := b.g.o.Clock().Add(b.g.backend.Timeout())
+	deadline := b.g.o.Clock().Add(b.g.backend.Timeout())
 	for from, to := 0, 0; from < len(b.results) && b.stopped == nil; from = to {
-		if !b.x.promised && b.g.o.Clock().After(until) {
+		if !b.x.background && b.g.o.Clock().After(deadline) {
 			b.stopped = mapping.Fail(mapping.BackendTimeout)
 			break
 		}
@@ -128,10 +128,10 @@ func (b *bulkRun) writeAll(ctx context.Context) error {
 	return nil
 }
 
-// groupFrom returns the end of a group of records with so many objects at most, elements of
-// arrays included; a record that has more is a group of its own. Other requests wait while a
-// group is written.
-func (b *bulkRun) groupFrom(from, most int) (to int) {
+// groupEnd returns the end of the group of records that begins at from. A group has at most so many
+// objects, elements of arrays included, because others wait for the locks of its transaction; a
+// record with more objects is a group of its own.
+func (b *bulkRun) groupEnd(from, most int) (to int) {
 	objects := 0
 	for to = from; to < len(b.results); to++ {
 		objects += max(1, bytes.Count(b.x.several.Records[to], []byte{'{'}))
@@ -142,7 +142,7 @@ func (b *bulkRun) groupFrom(from, most int) (to int) {
 	return to
 }
 
-// read judges a record alone; false if it is refused.
+// read decodes and checks record i. It returns false if that is refused, with the refusal noted.
 func (b *bulkRun) read(ctx context.Context, i int) bool {
 	b.x.ID = 0
 	err := b.g.decode(b.x, b.x.several.Records[i])
@@ -155,22 +155,22 @@ func (b *bulkRun) read(ctx context.Context, i int) bool {
 	return err == nil
 }
 
-// part returns the idempotency key of the group that begins with that record.
-func (b *bulkRun) part(i int) *backend.Idempotency {
+// groupKey returns the idempotency key of the group that begins with record i.
+func (b *bulkRun) groupKey(i int) *backend.Idempotency {
 	if b.once == nil {
 		return nil
 	}
 	return &backend.Idempotency{Key: b.once.Key + " " + strconv.Itoa(i), Sum: b.once.Sum, Life: b.once.Life}
 }
 
-// stops reports whether there is no use in trying the next record after that error.
+// stops reports whether err is a failure of the administration, which would meet the next record, too.
 func stops(err error) bool {
 	_, answered := mapping.AsViolations(err)
 	return !answered || mapping.Is(err, mapping.BackendUnavailable) || mapping.Is(err, mapping.BackendTimeout) || mapping.Is(err, mapping.BackendChanged)
 }
 
-// recalled reads results that are kept under an idempotency key.
-func recalled(data []byte, each func(bulkResult)) error {
+// eachRecalled calls each with the results that are stored under an idempotency key.
+func eachRecalled(data []byte, each func(bulkResult)) error {
 	var results []bulkResult
 	if err := json.Unmarshal(data, &results); err != nil {
 		return err
@@ -190,7 +190,7 @@ func (b *bulkRun) done(i int, id int32) bulkResult {
 	return bulkResult{Index: i, Status: status, ID: id}
 }
 
-// note records a result.
+// note adds a result to those of the run.
 func (b *bulkRun) note(r bulkResult) {
 	b.results[r.Index] = r
 	if r.Errors == nil {
@@ -199,8 +199,8 @@ func (b *bulkRun) note(r bulkResult) {
 	b.errors += len(r.Errors)
 }
 
-// refused returns the result of a record that was not written, in the words of the operation on
-// that record alone. reported is how many errors the answer has already.
+// refused returns the result of a record that was not written: the errors that a request for
+// it alone would get, as many as fit. reported is how many errors the answer already has.
 func (b *bulkRun) refused(i int, err error, reported int) bulkResult {
 	v := violationsOf(err)
 	b.x.noteFields(v)
@@ -215,7 +215,7 @@ func (b *bulkRun) refused(i int, err error, reported int) bulkResult {
 	return r
 }
 
-// log logs the cause of a failure, which the answer does not show.
+// log logs an error that is answered as a failure of the server, because the answer hides its cause.
 func (b *bulkRun) log(err error) {
 	v, _ := mapping.AsViolations(err)
 	if len(v) > 0 && b.g.catalogue.Lookup(v[0].Reason, b.scopes...).Status >= http.StatusInternalServerError {
@@ -223,7 +223,7 @@ func (b *bulkRun) log(err error) {
 	}
 }
 
-// count counts the records by their status.
+// count counts the records by status in the metrics.
 func (b *bulkRun) count() {
 	if b.g.o.Meter == nil {
 		return

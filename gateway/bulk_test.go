@@ -138,7 +138,7 @@ func TestBulkGroups(t *testing.T) {
 	b.results = make([]bulkResult, 5)
 	var ends []int
 	for from := 0; from < 5; {
-		from = b.groupFrom(from, 4)
+		from = b.groupEnd(from, 4)
 		ends = append(ends, from)
 	}
 	require.Equal(t, []int{2, 3, 4, 5}, ends)

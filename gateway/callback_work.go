@@ -112,7 +112,7 @@ func (g *Gateway) storedExchange(ctx context.Context, j webhook.Job, stored *sto
 		rc.Request.Header.Set("If-Match", *stored.IfMatch)
 	}
 	x.ctx, x.policy, x.peer, x.Address = ctx, g.o.Policy(), Peer{}, ""
-	x.RequestID, x.promised = "callback-"+j.ID, true
+	x.RequestID, x.background = "callback-"+j.ID, true
 	x.Session = &auth.Session{User: j.Owner.User}
 	x.keyName, x.client, x.rights = j.Owner.Key, j.Owner.User.Client.Name, j.Owner.Rights
 	return rc, x

@@ -111,7 +111,7 @@ func (r *routes) followableWith(key *auth.Key) (all []*mapping.Resource) {
 // the present rights of its api_key.
 func (x *Exchange) followable() []*mapping.Resource {
 	key := x.Key
-	if x.promised {
+	if x.background {
 		key = x.policy.Keys.Named(x.keyName, x.started)
 	}
 	if key == nil {

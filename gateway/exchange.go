@@ -55,11 +55,11 @@ type Exchange struct {
 
 	several *mapping.Several // the body of an operation that writes several records
 
-	routes   *routes
-	promised bool     // a background job: the request was judged when it was accepted
-	without  []string // of a background job: arrays that its records may not have
-	needs    []string // rights that it needs in addition to its operation: POST /orderline
-	lacks    []string // those of needs that the allowlist does not grant
+	routes     *routes
+	background bool     // a background job: the request was judged when it was accepted
+	without    []string // of a background job: arrays that its records may not have
+	needs      []string // rights that it needs in addition to its operation: POST /orderline
+	lacks      []string // those of needs that the allowlist does not grant
 
 	rights      mapping.Rights // to fields, of the api_key; nil for all of them
 	lacksFields []string       // fields that it named and may not use: contact.note
