@@ -3,64 +3,63 @@ package redis
 import (
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/redis/rueidis"
 )
 
-// Gathering is where gateways share the figures of what they did. Losing it loses nothing else. It
-// is safe for concurrent use.
+// Gathering stores in Redis what each gateway reports of itself, for the others to read. Nothing
+// else depends on it. It is safe for concurrent use.
 type Gathering struct{ client *Client }
 
-// NewGathering returns the gathering in the server of a client, which the caller closes.
+// NewGathering returns the gathering in the server of a client. The caller closes the client.
 func NewGathering(client *Client) *Gathering { return &Gathering{client} }
 
-// Report is what a gateway shares of itself.
+// Report is what a gateway reports of itself.
 type Report struct {
 	About    []byte
-	Parts    map[string]map[string][]byte // by the names of a series and of its part: each replaces its last value
-	Refusals map[string][][]byte          // lists that all gateways share, oldest first
+	Parts    map[string]map[string][]byte // by series and part; each replaces what the part was before
+	Refusals map[string][][]byte          // by list, oldest first: added to the list that all gateways share
 }
 
-// Gateway is one that has reported something.
+// Gateway is a gateway that has reported.
 type Gateway struct {
 	Name     string
-	Reported time.Time // when it did last
-	About    []byte    // nil where the server has forgotten it
+	Reported time.Time // the last time
+	About    []byte    // nil if Redis has lost it
 }
 
 const (
-	gathered       = "frontdesk:past:gateways"
-	gatheredLife   = 25 * time.Hour
-	mostGathered   = 64   // gateways that Gateways returns
-	mostOfRefusals = 1000 // of each list
+	gatewaysName = "frontdesk:past:gateways"
+	reportLife   = 25 * time.Hour
+	mostGateways = 64   // that Gateways returns
+	mostRefusals = 1000 // in each list
 )
 
-func gatheredName(who, name string) string { return "frontdesk:past:{" + who + "}:" + name }
+func reportName(who, name string) string { return "frontdesk:past:{" + who + "}:" + name }
 
 func refusalsName(list string) string { return "frontdesk:past:refusals:" + list }
 
-// Report stores that a gateway is there, and its report, in one round trip.
+// Report stores the report of a gateway, and the time of it, in one round trip.
 func (g *Gathering) Report(ctx context.Context, who string, now time.Time, report Report) error {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	b, life := g.client.B(), gatheredLife.Milliseconds()
-	all := rueidis.Commands{
-		b.Zadd().Key(gathered).ScoreMember().ScoreMember(float64(now.UnixMilli()), who).Build(),
-		b.Zremrangebyscore().Key(gathered).Min("-inf").Max(whole(now.Add(-gatheredLife).UnixMilli())).Build(),
-		b.Pexpire().Key(gathered).Milliseconds(life).Build(),
-		b.Set().Key(gatheredName(who, "about")).Value(rueidis.BinaryString(report.About)).PxMilliseconds(life).Build(),
+	b, life := g.client.B(), reportLife.Milliseconds()
+	commands := rueidis.Commands{
+		b.Zadd().Key(gatewaysName).ScoreMember().ScoreMember(float64(now.UnixMilli()), who).Build(),
+		b.Zremrangebyscore().Key(gatewaysName).Min("-inf").Max(whole(now.Add(-reportLife).UnixMilli())).Build(),
+		b.Pexpire().Key(gatewaysName).Milliseconds(life).Build(),
+		b.Set().Key(reportName(who, "about")).Value(rueidis.BinaryString(report.About)).PxMilliseconds(life).Build(),
 	}
 	for name, parts := range report.Parts {
 		if len(parts) == 0 {
 			continue
 		}
-		fields := b.Hset().Key(gatheredName(who, name)).FieldValue()
+		fields := b.Hset().Key(reportName(who, name)).FieldValue()
 		for part, text := range parts {
 			fields = fields.FieldValue(part, rueidis.BinaryString(text))
 		}
-		all = append(all, fields.Build(), b.Pexpire().Key(gatheredName(who, name)).Milliseconds(life).Build())
+		commands = append(commands, fields.Build(), b.Pexpire().Key(reportName(who, name)).Milliseconds(life).Build())
 	}
 	for list, refusals := range report.Refusals {
 		if len(refusals) == 0 {
@@ -70,27 +69,27 @@ func (g *Gathering) Report(ctx context.Context, who string, now time.Time, repor
 		for _, one := range refusals {
 			push = push.Element(rueidis.BinaryString(one))
 		}
-		all = append(all, push.Build(), b.Ltrim().Key(refusalsName(list)).Start(0).Stop(mostOfRefusals-1).Build(), b.Pexpire().Key(refusalsName(list)).Milliseconds(life).Build())
+		commands = append(commands, push.Build(), b.Ltrim().Key(refusalsName(list)).Start(0).Stop(mostRefusals-1).Build(), b.Pexpire().Key(refusalsName(list)).Milliseconds(life).Build())
 	}
 	var errs []error
-	for _, answer := range g.client.DoMulti(ctx, all...) {
+	for _, answer := range g.client.DoMulti(ctx, commands...) {
 		errs = append(errs, answer.Error())
 	}
 	return failed(errors.Join(errs...))
 }
 
-// Gateways returns those that have reported since then.
+// Gateways returns the gateways that have reported since then.
 func (g *Gathering) Gateways(ctx context.Context, since time.Time) ([]Gateway, error) {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	scores, err := g.client.Do(ctx, g.client.B().Zrangebyscore().Key(gathered).Min(strconv.FormatInt(since.UnixMilli(), 10)).Max("+inf").Withscores().Limit(0, mostGathered).Build()).AsZScores()
+	scores, err := g.client.Do(ctx, g.client.B().Zrangebyscore().Key(gatewaysName).Min(whole(since.UnixMilli())).Max("+inf").Withscores().Limit(0, mostGateways).Build()).AsZScores()
 	if err != nil {
 		return nil, failed(err)
 	}
 	all, gets := make([]Gateway, len(scores)), make(rueidis.Commands, len(scores))
 	for i, score := range scores {
 		all[i] = Gateway{Name: score.Member, Reported: time.UnixMilli(int64(score.Score))}
-		gets[i] = g.client.B().Get().Key(gatheredName(score.Member, "about")).Build()
+		gets[i] = g.client.B().Get().Key(reportName(score.Member, "about")).Build()
 	}
 	for i, answer := range g.client.DoMulti(ctx, gets...) {
 		if all[i].About, err = answer.AsBytes(); err != nil && !rueidis.IsRedisNil(err) {
@@ -104,14 +103,14 @@ func (g *Gathering) Gateways(ctx context.Context, since time.Time) ([]Gateway, e
 func (g *Gathering) Parts(ctx context.Context, who, name string) (all [][]byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	return bytesOf(g.client.Do(ctx, g.client.B().Hvals().Key(gatheredName(who, name)).Build()))
+	return bytesOf(g.client.Do(ctx, g.client.B().Hvals().Key(reportName(who, name)).Build()))
 }
 
 // Refusals returns a list that gateways share, newest first.
 func (g *Gathering) Refusals(ctx context.Context, list string) (all [][]byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	return bytesOf(g.client.Do(ctx, g.client.B().Lrange().Key(refusalsName(list)).Start(0).Stop(mostOfRefusals-1).Build()))
+	return bytesOf(g.client.Do(ctx, g.client.B().Lrange().Key(refusalsName(list)).Start(0).Stop(mostRefusals-1).Build()))
 }
 
 func bytesOf(answer rueidis.RedisResult) (all [][]byte, err error) {

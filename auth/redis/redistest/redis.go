@@ -13,7 +13,7 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 )
 
-// Redis is a Redis server of a test's own, which can be taken away and given back.
+// Redis is the Redis server of one test, which can kill, restart and freeze it.
 type Redis struct {
 	t       testing.TB
 	program string
@@ -31,7 +31,7 @@ func Start(t testing.TB, args ...string) *Redis {
 	return start(t, func(port string) []string { return append([]string{"--port", port}, args...) }, "eady to accept connections")
 }
 
-// start runs redis-server until the test ends; it is there when it has printed
+// start runs redis-server until the test ends, and returns when the server has printed
 // ready.
 func start(t testing.TB, args func(port string) []string, ready string) *Redis {
 	t.Helper()
@@ -55,7 +55,7 @@ func (r *Redis) Port() int { return r.port }
 // URL returns the server's address, as sessions.store has it.
 func (r *Redis) URL() string { return fmt.Sprintf("redis://127.0.0.1:%d", r.port) }
 
-// Kill takes the server away as a power cut would. One that is gone stays gone.
+// Kill ends the server as a power cut would, if it runs.
 func (r *Redis) Kill() {
 	if r.run != nil {
 		r.run.Stop(syscall.SIGKILL)

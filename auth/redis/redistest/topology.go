@@ -16,9 +16,9 @@ import (
 	"frontdesk/backend/sqlrecord/sqltest"
 )
 
-// StartSentinel starts a primary, a replica and a sentinel over them, and returns the
-// URL of the sentinel. failOver kills the primary, and returns when the sentinel has made
-// the replica the new one.
+// StartSentinel starts a primary, a replica and a sentinel that watches them, and returns the
+// URL of the sentinel. failOver kills the primary, and returns when the sentinel has promoted
+// the replica.
 func StartSentinel(t testing.TB) (url string, failOver func()) {
 	t.Helper()
 	primary := Start(t)
@@ -63,7 +63,7 @@ func StartCluster(t testing.TB) (url string) {
 	return nodes[0].URL()
 }
 
-// awaitCluster returns when the server takes its part of a cluster.
+// awaitCluster returns when the server reports that its cluster works.
 func (r *Redis) awaitCluster() {
 	r.t.Helper()
 	c := r.client()
@@ -86,7 +86,7 @@ func (r *Redis) awaitCluster() {
 	}
 }
 
-// client returns a connection to this very server, be it a sentinel or part of a cluster.
+// client connects to this server itself, also if it is a sentinel or a node of a cluster.
 func (r *Redis) client() rueidis.Client {
 	r.t.Helper()
 	c, err := rueidis.NewClient(rueidis.ClientOption{
@@ -107,8 +107,8 @@ func (r *Redis) do(command func(rueidis.Client) rueidis.Completed) {
 	}
 }
 
-// subscribe sends nil when a message is published on the channel, or the error that
-// prevented it. It is subscribed by the time it returns.
+// subscribe subscribes to the channel before it returns. The result gets nil when a message
+// is published, or the error that prevented it.
 func (r *Redis) subscribe(channel string) <-chan error {
 	r.t.Helper()
 	c, published := r.client(), make(chan error, 1)
