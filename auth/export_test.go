@@ -41,19 +41,19 @@ func FillHasher(h *Hasher) func() {
 // CountWork has f count the work of the hashes that it computes from now on.
 func CountWork(f *ForeignHashes) *time.Duration {
 	var done time.Duration
-	counted := func(sum foreignSum) foreignSum {
-		matches := sum.matches
-		sum.matches = func(password []byte) (bool, error) {
-			done += sum.work
+	counted := func(h parsedHash) parsedHash {
+		matches := h.matches
+		h.matches = func(password []byte) (bool, error) {
+			done += h.work
 			return matches(password)
 		}
-		return sum
+		return h
 	}
 	for i := range f.kinds {
 		read := f.kinds[i].read
-		f.kinds[i].read = func(stored string, salts map[string]string) (foreignSum, error) {
-			sum, err := read(stored, salts)
-			return counted(sum), err
+		f.kinds[i].read = func(stored string, salts map[string]string) (parsedHash, error) {
+			h, err := read(stored, salts)
+			return counted(h), err
 		}
 	}
 	nobody := counted(*f.nobody.Load())

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// The algorithms of a ForeignHash. Those from MD5Crypt on are unsafe, and only there for
-// existing hashes.
+// The algorithms of a ForeignHash. MD5Crypt and those below it are unsafe, and serve existing
+// hashes only.
 const (
 	Argon2id    = "argon2id"
 	Bcrypt      = "bcrypt"
@@ -24,23 +24,23 @@ const (
 	MD5         = "md5"
 )
 
-// maxForeignPassword is the longest password, in bytes, that can match a hash
-// other than argon2id: some of these take time in proportion to it. Of bcrypt
-// only the first 72 bytes count, there as here.
+// maxForeignPassword is the longest password, in bytes, that can match a hash other than
+// argon2id: the work of some hashes grows with it. Of a password for bcrypt only the first 72
+// bytes count, as in every bcrypt.
 const maxForeignPassword = 256
 
 // ForeignHash is how an existing administration hashes passwords.
 type ForeignHash struct {
 	Algorithm string // one of the constants
 
-	// Of SHA256, SHA1 and MD5 only; the others keep it all in the hash itself.
-	Salt         string // column of the salt; "" where there is none
-	PasswordSalt bool   // hashed is password+salt; otherwise salt+password
-	Base64       bool   // with or without padding; otherwise hex
+	// For SHA256, SHA1 and MD5 only: hashes of the others contain their salt, and have one encoding.
+	Salt         string // column of the salt; "" for none
+	PasswordSalt bool   // the hash is of password+salt, instead of salt+password
+	Base64       bool   // with or without padding, instead of hex
 
-	// Cost is the cost of most of the hashes, so that unknown users take the same time:
-	// the cost of bcrypt, the rounds of SHA512Crypt and SHA256Crypt, the binary logarithm
-	// of the rounds of PHPass. 0 is the usual cost of the algorithm.
+	// Cost is the cost that most of the hashes have; unknown users take as long as that: the
+	// cost of bcrypt, the rounds of SHA512Crypt and SHA256Crypt, the binary logarithm of the
+	// rounds of PHPass. 0 is the usual cost of the algorithm.
 	Cost int
 }
 
@@ -50,10 +50,10 @@ type ForeignHash struct {
 type ForeignHashes struct {
 	hasher *Hasher
 	kinds  []foreignKind
-	// nobody is hashed for unknown users, so that they take as long as others: a hash of
-	// the most expensive kind, or a more expensive stored one. Whether it matches is
+	// nobody is what passwords of unknown users are compared with, so that they take as long as
+	// others: a hash of the most expensive kind, or a more expensive stored one. The result is
 	// ignored.
-	nobody atomic.Pointer[foreignSum]
+	nobody atomic.Pointer[parsedHash]
 }
 
 // ErrStoredHash says that a stored password hash cannot be read, or asks for more work
@@ -66,28 +66,28 @@ type foreignKind struct {
 	// is reports, by its form, whether a stored hash is of this kind.
 	is func(stored string) bool
 	// read parses a stored hash, without expensive work.
-	read func(stored string, salts map[string]string) (foreignSum, error)
+	read func(stored string, salts map[string]string) (parsedHash, error)
 	// nobody is a hash that no known password matches.
 	nobody string
 }
 
-// foreignSum is a parsed stored hash whose cost is acceptable.
-type foreignSum struct {
-	work    time.Duration // an estimate of what matches takes
-	longest int           // length of a password that can match, in bytes
+// parsedHash is a parsed stored hash whose cost is acceptable.
+type parsedHash struct {
+	work    time.Duration // estimated time that matches takes
+	longest int           // the longest password that can match, in bytes
 	matches func(password []byte) (bool, error)
 }
 
-// NewForeignHashes returns a verifier of these hashes, of argon2id where there
-// are none. It fails where two of them have stored hashes of the same form, and
-// for settings that an algorithm does not have.
+// NewForeignHashes returns a verifier of these hashes; of argon2id if the list is empty. It fails
+// if stored hashes of two of them have the same form, or if a setting is not one of its
+// algorithm.
 func NewForeignHashes(h *Hasher, list []ForeignHash) (*ForeignHashes, error) {
 	if len(list) == 0 {
 		list = []ForeignHash{{Algorithm: Argon2id}}
 	}
 	f := &ForeignHashes{hasher: h}
-	for _, of := range list {
-		kind, err := newForeignKind(of)
+	for _, settings := range list {
+		kind, err := newForeignKind(settings)
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +95,7 @@ func NewForeignHashes(h *Hasher, list []ForeignHash) (*ForeignHashes, error) {
 			return nil, fmt.Errorf("auth: password hash %s is given twice: stored hashes would not tell which", kind.name)
 		}
 		f.kinds = append(f.kinds, kind)
-		nobody, err := kind.read(kind.nobody, map[string]string{of.Salt: ""})
+		nobody, err := kind.read(kind.nobody, map[string]string{settings.Salt: ""})
 		if err != nil {
 			return nil, err
 		}
@@ -104,75 +104,75 @@ func NewForeignHashes(h *Hasher, list []ForeignHash) (*ForeignHashes, error) {
 	return f, nil
 }
 
-// raise makes unknown users take as much work as sum. The real costs of a system are only
-// known from its stored hashes.
-func (f *ForeignHashes) raise(sum foreignSum) {
+// raise makes unknown users take at least as much work as parsed. Only the stored hashes of a
+// system show its real costs.
+func (f *ForeignHashes) raise(parsed parsedHash) {
 	for {
 		now := f.nobody.Load()
-		if now != nil && sum.work <= now.work || f.nobody.CompareAndSwap(now, &sum) {
+		if now != nil && parsed.work <= now.work || f.nobody.CompareAndSwap(now, &parsed) {
 			return
 		}
 	}
 }
 
-func newForeignKind(of ForeignHash) (foreignKind, error) {
-	if digest, ok := digestOf(of.Algorithm); ok {
-		if of.Cost != 0 {
-			return foreignKind{}, fmt.Errorf("auth: password hash %s has no cost", of.Algorithm)
+func newForeignKind(settings ForeignHash) (foreignKind, error) {
+	if digest, ok := digestOf(settings.Algorithm); ok {
+		if settings.Cost != 0 {
+			return foreignKind{}, fmt.Errorf("auth: password hash %s has no cost", settings.Algorithm)
 		}
-		return digestKind(of, digest), nil
+		return digestKind(settings, digest), nil
 	}
-	s, ok := schemeOf(of.Algorithm)
+	s, ok := schemeOf(settings.Algorithm)
 	if !ok {
-		return foreignKind{}, fmt.Errorf("auth: password hash %q is not known", of.Algorithm)
+		return foreignKind{}, fmt.Errorf("auth: password hash %q is not known", settings.Algorithm)
 	}
-	if of.Salt != "" || of.PasswordSalt || of.Base64 {
-		return foreignKind{}, fmt.Errorf("auth: password hash %s has its salt and encoding in itself", of.Algorithm)
+	if settings.Salt != "" || settings.PasswordSalt || settings.Base64 {
+		return foreignKind{}, fmt.Errorf("auth: password hash %s has its salt and encoding in itself", settings.Algorithm)
 	}
-	if of.Cost == 0 {
-		of.Cost = s.usual
+	if settings.Cost == 0 {
+		settings.Cost = s.usual
 	}
-	if of.Cost < s.least || of.Cost > s.most {
-		return foreignKind{}, fmt.Errorf("auth: cost %d of password hash %s: must be from %d to %d", of.Cost, of.Algorithm, s.least, s.most)
+	if settings.Cost < s.least || settings.Cost > s.most {
+		return foreignKind{}, fmt.Errorf("auth: cost %d of password hash %s: must be from %d to %d", settings.Cost, settings.Algorithm, s.least, s.most)
 	}
-	return s.kind(of.Algorithm, of.Cost), nil
+	return s.kind(settings.Algorithm, settings.Cost), nil
 }
 
 // Verify reports whether stored is a hash of password; the form of stored shows its kind.
-// salts are the columns that hashes name.
+// salts has the values of the columns in ForeignHash.Salt.
 //
-// An empty stored means that there is no such user: the result is false, after the work
-// of the most expensive hash, by its Cost or as stored for anyone so far; cheaper hashes
-// are brought up to that work as well. The result is also false for an account that is
-// locked as in crypt(3) ("!", "*"), and for a password that is empty or too long. A hash
-// that cannot be read or that asks for more work than a login may take is ErrStoredHash,
-// after as much work: a quicker or different answer would reveal that the user exists. If
-// the context ends before there is room, that is an error, too.
+// An empty stored means that there is no such user. Verify then does the work of the most
+// expensive hash, by its Cost or as stored for anyone so far, and returns false. For a cheaper
+// hash it does that work as well. It also returns false for an account that is locked as in
+// crypt(3) ("!", "*"), and for a password that is empty or too long. For a hash that cannot be
+// read, or asks for more work than a login may take, it returns ErrStoredHash after the same
+// work: a quicker answer would reveal that the user exists. If the context ends before the Hasher
+// has room, it returns that error.
 func (f *ForeignHashes) Verify(ctx context.Context, password, stored string, salts map[string]string) (bool, error) {
-	stored = strings.TrimRight(stored, " ") // of a column of fixed length
+	stored = strings.TrimRight(stored, " ") // the padding of a column of fixed length
 	nobody := *f.nobody.Load()
-	sum, possible := nobody, stored != "" && !isLocked(stored)
+	compared, possible := nobody, stored != "" && !isLocked(stored)
 	var unreadable error
 	if possible {
 		if read, err := f.read(stored, salts); err != nil {
 			unreadable, possible = fmt.Errorf("%w: %w", ErrStoredHash, err), false
 		} else {
-			sum = read
-			f.raise(sum)
+			compared = read
+			f.raise(read)
 		}
 	}
-	possible = possible && len(password) > 0 && len(password) <= sum.longest
+	possible = possible && len(password) > 0 && len(password) <= compared.longest
 	if err := f.hasher.enter(ctx); err != nil {
 		return false, err
 	}
 	defer f.hasher.leave()
-	tried := []byte(password[:min(len(password), sum.longest)])
-	match, err := sum.matches(tried)
+	tried := []byte(password[:min(len(password), compared.longest)])
+	match, err := compared.matches(tried)
 	if err != nil {
 		return false, err
 	}
-	// A hash of about the same work gets no second one: twice the work would reveal as much.
-	if sum.work < nobody.work/2 {
+	// Not for a hash of about the same work: twice the work would reveal the user, too.
+	if compared.work < nobody.work/2 {
 		if _, err := nobody.matches(tried); err != nil {
 			return false, err
 		}
@@ -180,7 +180,7 @@ func (f *ForeignHashes) Verify(ctx context.Context, password, stored string, sal
 	return match && possible, unreadable
 }
 
-// Knows reports whether a stored hash has one of the forms, so that its user may log in.
+// Knows reports whether a stored hash can be read, so that its user can log in.
 func (f *ForeignHashes) Knows(stored string, salts map[string]string) bool {
 	stored = strings.TrimRight(stored, " ")
 	if stored == "" || isLocked(stored) {
@@ -190,18 +190,18 @@ func (f *ForeignHashes) Knows(stored string, salts map[string]string) bool {
 	return err == nil
 }
 
-// read finds out the kind of a stored hash. No error repeats any of it.
-func (f *ForeignHashes) read(stored string, salts map[string]string) (foreignSum, error) {
+// read parses a stored hash, whose form shows its kind. No error contains any of it.
+func (f *ForeignHashes) read(stored string, salts map[string]string) (parsedHash, error) {
 	for _, kind := range f.kinds {
 		if kind.is(stored) {
 			return kind.read(stored, salts)
 		}
 	}
-	return foreignSum{}, errors.New("auth: stored password hash has the form of none that are configured")
+	return parsedHash{}, errors.New("auth: stored password hash has the form of none that are configured")
 }
 
-// isLocked reports whether a stored hash has one of the marks that crypt(3), its tools and
-// phpass put instead of a hash, or before it, to lock an account.
+// isLocked reports whether an account is locked: crypt(3), its tools and phpass then put a mark
+// before the hash, or instead of it.
 func isLocked(stored string) bool {
 	return stored[0] == '!' || stored[0] == '*' && len(stored) <= len("*LK*")
 }

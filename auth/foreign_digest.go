@@ -26,39 +26,39 @@ func digestOf(algorithm string) (func() hash.Hash, bool) {
 	return nil, false
 }
 
-// digestKind reads digests of salt and password. Two of them differ in form only
-// by algorithm and encoding.
-func digestKind(of ForeignHash, digest func() hash.Hash) foreignKind {
+// digestKind reads digests of salt and password. The form of a digest shows only its algorithm
+// and encoding.
+func digestKind(settings ForeignHash, digest func() hash.Hash) foreignKind {
 	decode, encoding := hex.DecodeString, "hex"
-	if of.Base64 {
+	if settings.Base64 {
 		decode, encoding = decodeBase64, "base64"
 	}
 	size := digest().Size()
 	return foreignKind{
-		name: of.Algorithm + " in " + encoding,
+		name: settings.Algorithm + " in " + encoding,
 		is: func(stored string) bool {
 			sum, err := decode(stored)
 			return err == nil && len(sum) == size
 		},
-		read: func(stored string, salts map[string]string) (foreignSum, error) {
+		read: func(stored string, salts map[string]string) (parsedHash, error) {
 			want, err := decode(stored)
 			if err != nil {
-				return foreignSum{}, fmt.Errorf("auth: stored password hash is not %s", encoding)
+				return parsedHash{}, fmt.Errorf("auth: stored password hash is not %s", encoding)
 			}
-			salt, ok := salts[of.Salt]
-			if !ok && of.Salt != "" {
-				return foreignSum{}, fmt.Errorf("auth: no column %s with the salt of the password hash", of.Salt)
+			salt, ok := salts[settings.Salt]
+			if !ok && settings.Salt != "" {
+				return parsedHash{}, fmt.Errorf("auth: no column %s with the salt of the password hash", settings.Salt)
 			}
-			return foreignSum{
+			return parsedHash{
 				work:    time.Microsecond,
 				longest: maxForeignPassword,
 				matches: func(password []byte) (bool, error) {
 					d := digest()
-					if !of.PasswordSalt {
+					if !settings.PasswordSalt {
 						d.Write([]byte(salt))
 					}
 					d.Write(password)
-					if of.PasswordSalt {
+					if settings.PasswordSalt {
 						d.Write([]byte(salt))
 					}
 					return subtle.ConstantTimeCompare(d.Sum(nil), want) == 1, nil

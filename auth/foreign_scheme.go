@@ -26,7 +26,7 @@ type scheme struct {
 	// must not take a processor for minutes: the most takes a second or two.
 	usual, least, most int
 
-	// work estimates what a cost takes; only the order of the algorithms matters.
+	// work estimates the time that a cost takes, to order the algorithms by.
 	work func(cost int) time.Duration
 	// read parses a stored hash; the caller judges its cost.
 	read func(stored string) (cost int, matches func(password []byte) (bool, error), err error)
@@ -64,21 +64,21 @@ func (s scheme) kind(algorithm string, usual int) foreignKind {
 		is: func(stored string) bool {
 			return slices.ContainsFunc(s.prefixes, func(p string) bool { return strings.HasPrefix(stored, p) })
 		},
-		read: func(stored string, _ map[string]string) (foreignSum, error) {
+		read: func(stored string, _ map[string]string) (parsedHash, error) {
 			cost, matches, err := s.read(stored)
 			if err != nil {
-				return foreignSum{}, fmt.Errorf("auth: stored password hash of the form of %s: %w", algorithm, err)
+				return parsedHash{}, fmt.Errorf("auth: stored password hash of the form of %s: %w", algorithm, err)
 			}
 			if cost < s.least || cost > s.most {
-				return foreignSum{}, fmt.Errorf("auth: stored password hash of %s has cost %d: must be from %d to %d", algorithm, cost, s.least, s.most)
+				return parsedHash{}, fmt.Errorf("auth: stored password hash of %s has cost %d: must be from %d to %d", algorithm, cost, s.least, s.most)
 			}
-			return foreignSum{work: s.work(cost), longest: longest, matches: matches}, nil
+			return parsedHash{work: s.work(cost), longest: longest, matches: matches}, nil
 		},
 		nobody: s.nobody(usual),
 	}
 }
 
-// argon2idScheme has the bounds of our own hashes, and no cost to be set.
+// argon2idScheme has the bounds of our own hashes. Its cost cannot be set.
 func argon2idScheme() scheme {
 	return scheme{
 		prefixes: []string{"$argon2id$"},
@@ -92,8 +92,8 @@ func argon2idScheme() scheme {
 	}
 }
 
-// bcryptScheme does not read $2x$, whose hashes of other letters than ASCII are
-// wrong on purpose.
+// bcryptScheme does not read $2x$, which marks hashes made with a bug in passwords
+// beyond ASCII.
 func bcryptScheme() scheme {
 	return scheme{
 		prefixes: []string{"$2a$", "$2b$", "$2y$"},
@@ -167,8 +167,8 @@ func md5CryptScheme() scheme {
 	}
 }
 
-// phpassScheme is phpass's portable one: $P$, a letter for the rounds, 8 of salt,
-// 22 of hash. phpBB writes $H$.
+// phpassScheme is the portable one of phpass: $P$, a letter for the rounds, 8 letters
+// of salt, 22 of hash. phpBB writes $H$.
 func phpassScheme() scheme {
 	const letters = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	return scheme{

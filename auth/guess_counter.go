@@ -38,11 +38,11 @@ func (t *MemoryGuessCounter) Reserve(_ context.Context, from Origin, who Account
 	switch {
 	case o.refusedFor(who, now) > 0:
 		r.Refused = o.refusedFor(who, now)
-	case len(o.failed(who))+o.underWay(who) >= GuessesPerUser || len(o.failures)+len(o.guesses) >= GuessesPerAddress:
+	case len(o.failuresOf(who))+o.underWayOf(who) >= GuessesPerUser || len(o.failures)+len(o.underWay) >= GuessesPerAddress:
 		r.Settled = o.whenSettled()
 	default:
 		r.Admitted = true
-		o.guesses = append(o.guesses, who)
+		o.underWay = append(o.underWay, who)
 	}
 	return r, nil
 }
@@ -60,5 +60,5 @@ func (t *MemoryGuessCounter) Settle(_ context.Context, r Reservation, outcome Ou
 		o.pardon(r.Who)
 	}
 	t.origins.settle(r.From, o)
-	return GuessCount{OfUser: len(o.failed(r.Who)), OfAddress: len(o.failures), Refused: o.refusedFor(r.Who, now)}, nil
+	return GuessCount{OfUser: len(o.failuresOf(r.Who)), OfAddress: len(o.failures), Refused: o.refusedFor(r.Who, now)}, nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// Account is a digest of a username, of one size whatever was sent. Usernames
-// that differ in case only share one, as a backend may not distinguish them.
+// Account is a digest of a username, so that long names take no more memory. Usernames that
+// differ only in case share one, because a backend may not distinguish them.
 type Account [16]byte
 
 func accountOf(username string) Account {
@@ -21,8 +21,8 @@ func accountOf(username string) Account {
 	return Account(sum[:16])
 }
 
-// Origin is what counts as one address: an IPv4 address, or the /64 of an IPv6
-// address, as one connection commonly has all of that.
+// Origin is what counts as one address: an IPv4 address, or the /64 of an IPv6 address,
+// because one subscriber commonly has a whole /64.
 type Origin string
 
 // OriginOf returns the origin of an address; a text that is not an address is an origin by
@@ -40,9 +40,8 @@ func OriginOf(address string) Origin {
 	return Origin(netip.PrefixFrom(ip, 64).Masked().String())
 }
 
-// blockOf returns the block that an address belongs to, all of which one attacker may well
-// control: a /24 of IPv4, or a /48 of IPv6. A text that is not an address is a block by
-// itself.
+// blockOf returns the block of an address: a /24 of IPv4, or a /48 of IPv6. One attacker may well
+// control all of a block. A text that is not an address is a block by itself.
 func blockOf(address string) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
@@ -56,20 +55,20 @@ func blockOf(address string) string {
 	return netip.PrefixFrom(ip, bits).Masked().String()
 }
 
-// origin is what is known of one address.
-type origin struct {
-	failures []failure // oldest first
-	guesses  []Account // under way
-	settled  chan struct{}
+// originGuesses is the recent guesses from one Origin.
+type originGuesses struct {
+	failures []failure     // oldest first
+	underWay []Account     // an item per guess
+	settled  chan struct{} // closed when a guess ends; nil if nobody waits for that
 }
 
 type failure struct {
 	who Account
-	at  int64 // Unix nanoseconds: half the size of a time.Time and more
+	at  int64 // Unix nanoseconds, in a third of the memory of a time.Time
 }
 
-// failed returns the failures of a username, oldest first.
-func (o *origin) failed(who Account) (own []failure) {
+// failuresOf returns the failures of a username, oldest first.
+func (o *originGuesses) failuresOf(who Account) (own []failure) {
 	for _, f := range o.failures {
 		if f.who == who {
 			own = append(own, f)
@@ -78,9 +77,9 @@ func (o *origin) failed(who Account) (own []failure) {
 	return own
 }
 
-func (o *origin) underWay(who Account) int {
+func (o *originGuesses) underWayOf(who Account) int {
 	n := 0
-	for _, g := range o.guesses {
+	for _, g := range o.underWay {
 		if g == who {
 			n++
 		}
@@ -88,38 +87,37 @@ func (o *origin) underWay(who Account) int {
 	return n
 }
 
-// refusedFor returns how long until who may try again from this origin; 0 = now.
-func (o *origin) refusedFor(who Account, now time.Time) time.Duration {
-	return max(refusal(o.failures, GuessesPerAddress, now), refusal(o.failed(who), GuessesPerUser, now))
+// refusedFor returns how long until who may try again from this origin; 0 if now.
+func (o *originGuesses) refusedFor(who Account, now time.Time) time.Duration {
+	return max(refusal(o.failures, GuessesPerAddress, now), refusal(o.failuresOf(who), GuessesPerUser, now))
 }
 
-// refusal returns how long until so many failures have become old that their number is below
-// the bound again.
+// refusal returns how long until the last GuessWindow has fewer failures than bound.
 func refusal(failures []failure, bound int, now time.Time) time.Duration {
 	if len(failures) < bound {
 		return 0
 	}
-	freed := time.Unix(0, failures[len(failures)-bound].at).Add(GuessWindow)
-	return max(freed.Sub(now), time.Nanosecond)
+	free := time.Unix(0, failures[len(failures)-bound].at).Add(GuessWindow)
+	return max(free.Sub(now), time.Nanosecond)
 }
 
-func (o *origin) fail(who Account, now time.Time) {
+func (o *originGuesses) fail(who Account, now time.Time) {
 	o.failures = append(o.failures, failure{who: who, at: now.UnixNano()})
 }
 
-func (o *origin) pardon(who Account) {
+func (o *originGuesses) pardon(who Account) {
 	o.failures = slices.DeleteFunc(o.failures, func(f failure) bool { return f.who == who })
 }
 
-func (o *origin) forget(until time.Time) {
+func (o *originGuesses) forget(until time.Time) {
 	oldest := until.UnixNano()
 	o.failures = slices.DeleteFunc(o.failures, func(f failure) bool { return f.at <= oldest })
 }
 
-// endGuess ends a guess under way, and wakes a guess that waits for it.
-func (o *origin) endGuess(who Account) {
-	if i := slices.Index(o.guesses, who); i >= 0 {
-		o.guesses = slices.Delete(o.guesses, i, i+1)
+// endGuess ends a guess under way, and wakes those who wait on whenSettled.
+func (o *originGuesses) endGuess(who Account) {
+	if i := slices.Index(o.underWay, who); i >= 0 {
+		o.underWay = slices.Delete(o.underWay, i, i+1)
 	}
 	if o.settled != nil {
 		close(o.settled)
@@ -127,52 +125,53 @@ func (o *origin) endGuess(who Account) {
 	}
 }
 
-func (o *origin) whenSettled() <-chan struct{} {
+// whenSettled returns a channel that is closed when the next guess ends.
+func (o *originGuesses) whenSettled() <-chan struct{} {
 	if o.settled == nil {
 		o.settled = make(chan struct{})
 	}
 	return o.settled
 }
 
-// originTable has the addresses that failed or have a guess under way, those that failed
-// last in front.
+// originTable has the origins with failures or a guess under way, that of the latest failure in
+// front.
 type originTable struct {
 	most   int
-	recent *simplelru.LRU[Origin, *origin]
+	recent *simplelru.LRU[Origin, *originGuesses]
 }
 
 func newOriginTable(most int) originTable {
-	recent, _ := simplelru.NewLRU[Origin, *origin](math.MaxInt, nil) // unbounded, because makeRoom keeps those with a guess under way
+	recent, _ := simplelru.NewLRU[Origin, *originGuesses](math.MaxInt, nil) // unbounded, because makeRoom keeps those with a guess under way
 	return originTable{most, recent}
 }
 
-// find returns the origin of that name without the failures up to then; a new
-// one where there is none.
-func (t *originTable) find(name Origin, until time.Time) *origin {
+// find returns the guesses from an origin, without the failures up to until. It adds an origin
+// that the table does not have.
+func (t *originTable) find(name Origin, until time.Time) *originGuesses {
 	if o, ok := t.recent.Peek(name); ok {
 		o.forget(until)
 		return o
 	}
 	t.makeRoom()
-	o := &origin{}
+	o := &originGuesses{}
 	t.recent.Add(name, o)
 	return o
 }
 
 // settle moves an origin with failures to the front, and deletes one without failures and guesses.
-func (t *originTable) settle(name Origin, o *origin) {
+func (t *originTable) settle(name Origin, o *originGuesses) {
 	if len(o.failures) > 0 {
-		t.recent.Get(name)
-	} else if len(o.guesses) == 0 {
+		t.recent.Get(name) // moves it to the front
+	} else if len(o.underWay) == 0 {
 		t.recent.Remove(name)
 	}
 }
 
-// makeRoom forgets the address that failed longest ago, but never one with a guess under
-// way, whose failure would be lost; the server's connections bound the number of those.
+// makeRoom deletes the origin that failed longest ago. One with a guess under way goes to the
+// front instead, because its failure would be lost; the server's connections bound their number.
 func (t *originTable) makeRoom() {
 	for range t.recent.Len() - t.most + 1 {
-		if name, o, _ := t.recent.GetOldest(); len(o.guesses) == 0 {
+		if name, o, _ := t.recent.GetOldest(); len(o.underWay) == 0 {
 			t.recent.Remove(name)
 		} else {
 			t.recent.Get(name)

@@ -2,17 +2,16 @@ package auth
 
 import "fmt"
 
-// PasswordsElsewhere is implemented by Accounts whose passwords belong to another program
-// and cannot be written. Resets then mail where a forgotten password is changed, instead
-// of a link, to the same users within the same limits, and never call SetPassword,
-// KeepReset, FindReset and Redeem.
+// PasswordsElsewhere is implemented by Accounts whose passwords another program stores. Resets
+// then mail users where to change a forgotten password, instead of a link; which users may ask,
+// and how often, stays the same. Resets never call SetPassword, KeepReset, FindReset and Redeem.
 type PasswordsElsewhere interface {
-	// ForgotPassword returns that place, as an address or in a few words, for a line of
-	// its own; "" if it is not known.
+	// ForgotPassword returns where users change a forgotten password, as an address or in a
+	// few words, which the mail puts on a line of its own; "" if it is not known.
 	ForgotPassword() string
 }
 
-// Like resetText in both languages and within ASCII.
+// Both texts are in two languages and ASCII only, like resetText.
 const (
 	elsewhereText = `Beste %[1]s,
 
