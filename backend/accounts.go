@@ -10,16 +10,15 @@ import (
 	"frontdesk/auth"
 )
 
-// Accounts adds to the calls of an administration's accounts a deadline, the translation
-// of failures, and a check that an answer is about the user that was asked for. These
-// calls do not use the circuit breaker: they may be slow only because of the password
-// hashes.
-func (c *Client) Accounts(of auth.Accounts) auth.Accounts {
-	guarded := &accounts{of: of, timeout: c.o.Timeout, observe: c.o.Observe, isName: func(a, b string) bool { return a == b }}
-	if f, ok := of.(auth.NameFolder); ok && f.FoldsNames() {
-		guarded.isName = strings.EqualFold
+// Accounts wraps the accounts of an administration: calls have a deadline, failures are
+// translated, and an answer about another user than the one asked for is an error. No
+// circuit breaker guards these calls: password hashes alone can make them slow.
+func (c *Client) Accounts(inner auth.Accounts) auth.Accounts {
+	guarded := &accounts{inner: inner, timeout: c.o.Timeout, observe: c.o.Observe, sameName: func(a, b string) bool { return a == b }}
+	if f, ok := inner.(auth.NameFolder); ok && f.FoldsNames() {
+		guarded.sameName = strings.EqualFold
 	}
-	if e, ok := of.(auth.PasswordsElsewhere); ok {
+	if e, ok := inner.(auth.PasswordsElsewhere); ok {
 		return struct {
 			*accounts
 			auth.PasswordsElsewhere
@@ -28,14 +27,14 @@ func (c *Client) Accounts(of auth.Accounts) auth.Accounts {
 	return guarded
 }
 
-// AccountsLane is the Lane of calls for users and their passwords, which no circuit guards.
+// AccountsLane is the Lane of calls for users and their passwords. It has no circuit breaker.
 const AccountsLane = "accounts"
 
 type accounts struct {
-	of      auth.Accounts
-	timeout time.Duration
-	observe func(context.Context, Call) // may be nil
-	isName  func(name, requested string) bool
+	inner    auth.Accounts
+	timeout  time.Duration
+	observe  func(context.Context, Call) // may be nil
+	sameName func(name, requested string) bool
 }
 
 var _ auth.Accounts = (*accounts)(nil)
@@ -61,28 +60,22 @@ func judgeAccount(ctx context.Context, err error) (Outcome, error) {
 	}
 }
 
-// isTimeout reports whether a call took too long, by its deadline or by one that
-// the driver sets itself.
-func isTimeout(ctx context.Context, err error) bool {
-	return errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
-}
-
 func (a *accounts) Verify(ctx context.Context, c auth.Credentials) (user auth.User, err error) {
 	err = a.call(ctx, func(ctx context.Context) error {
-		user, err = a.named(c.Username)(a.of.Verify(ctx, c))
+		user, err = a.check(c.Username)(a.inner.Verify(ctx, c))
 		return err
 	})
 	return user, err
 }
 
-// named checks an answer about the user of a name. It logs no names: people type their
-// password there by mistake.
-func (a *accounts) named(requested string) func(auth.User, error) (auth.User, error) {
+// check returns a check that an answer is about the requested user. Its errors have no names:
+// people type their password there by mistake.
+func (a *accounts) check(requested string) func(auth.User, error) (auth.User, error) {
 	return func(user auth.User, err error) (auth.User, error) {
 		switch {
 		case err != nil:
 			return auth.User{}, err
-		case !a.isName(user.Username, requested):
+		case !a.sameName(user.Username, requested):
 			return auth.User{}, fmt.Errorf("%w: the service answers about another user (%d of client %d) than the one asked about", ErrUnexpected, user.ID, user.Client.ID)
 		case user.Client.ID == 0:
 			return auth.User{}, fmt.Errorf("%w: the service answers about a user of no client", ErrUnexpected)
@@ -94,28 +87,28 @@ func (a *accounts) named(requested string) func(auth.User, error) (auth.User, er
 
 func (a *accounts) FindUser(ctx context.Context, username string) (user auth.User, err error) {
 	err = a.call(ctx, func(ctx context.Context) error {
-		user, err = a.named(username)(a.of.FindUser(ctx, username))
+		user, err = a.check(username)(a.inner.FindUser(ctx, username))
 		return err
 	})
 	return user, err
 }
 
 func (a *accounts) SetPassword(ctx context.Context, username, encodedHash string) error {
-	return a.call(ctx, func(ctx context.Context) error { return a.of.SetPassword(ctx, username, encodedHash) })
+	return a.call(ctx, func(ctx context.Context) error { return a.inner.SetPassword(ctx, username, encodedHash) })
 }
 
 func (a *accounts) KeepReset(ctx context.Context, tokenHash [32]byte, username string, expires time.Time) error {
-	return a.call(ctx, func(ctx context.Context) error { return a.of.KeepReset(ctx, tokenHash, username, expires) })
+	return a.call(ctx, func(ctx context.Context) error { return a.inner.KeepReset(ctx, tokenHash, username, expires) })
 }
 
 func (a *accounts) FindReset(ctx context.Context, tokenHash [32]byte, now time.Time) (user auth.User, err error) {
 	err = a.call(ctx, func(ctx context.Context) error {
-		user, err = a.of.FindReset(ctx, tokenHash, now)
+		user, err = a.inner.FindReset(ctx, tokenHash, now)
 		return err
 	})
 	return user, err
 }
 
 func (a *accounts) Redeem(ctx context.Context, tokenHash [32]byte, encodedHash string, now time.Time) error {
-	return a.call(ctx, func(ctx context.Context) error { return a.of.Redeem(ctx, tokenHash, encodedHash, now) })
+	return a.call(ctx, func(ctx context.Context) error { return a.inner.Redeem(ctx, tokenHash, encodedHash, now) })
 }

@@ -282,3 +282,9 @@ func judgeFailure(ctx context.Context, err error) (Outcome, error) {
 		return Failed, mapping.Fail(mapping.BackendUnavailable).Because(err)
 	}
 }
+
+// isTimeout reports whether a call took too long, by its deadline or by one that
+// the driver sets itself.
+func isTimeout(ctx context.Context, err error) bool {
+	return errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
+}
