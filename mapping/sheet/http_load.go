@@ -93,12 +93,12 @@ func (l *httpLoader) match(at string, m Match, otherwise string) Match {
 	if m == (Match{}) {
 		m.Status = otherwise
 	}
-	l.answered(m.JQ)
+	l.answerJQ(m.JQ)
 	return m
 }
 
-// answered judges jq over an answer.
-func (l *httpLoader) answered(q *JQ) *JQ {
+// answerJQ judges and returns jq that runs on an answer; q may be nil.
+func (l *httpLoader) answerJQ(q *JQ) *JQ {
 	l.judgeJQ(q, known{"status", "body.*"})
 	return q
 }

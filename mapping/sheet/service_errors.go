@@ -8,17 +8,17 @@ import (
 
 // Answer is an answer of a service, for Translate and Match.
 type Answer struct {
-	Context context.Context // bounds jq
+	Context context.Context // ends jq that takes too long
 	Status  int
 	Input   func() map[string]any // what jq sees of it: {status, body}
 }
 
-// Fits reports whether an answer is recognised. If jq fails, it is not: conditions run on answers of any
-// form.
+// Fits reports whether m recognises an answer. It does not if its jq fails: answers have any form.
 func (m Match) Fits(a Answer) bool {
 	text := strconv.Itoa(a.Status)
 	class, isClass := strings.CutSuffix(m.Status, "xx")
-	if m == (Match{}) || m.Status != "" && m.Status != text && !(isClass && len(text) == 3 && text[:1] == class) {
+	sameStatus := m.Status == "" || m.Status == text || isClass && len(text) == 3 && text[:1] == class
+	if m == (Match{}) || !sameStatus {
 		return false
 	}
 	if m.JQ == nil {
@@ -28,14 +28,14 @@ func (m Match) Fits(a Answer) bool {
 	return holds && err == nil
 }
 
-// text returns the text that jq finds in an answer; false if it finds none, or fails.
+// text returns the text that jq finds in an answer. It returns false if jq finds none, or fails.
 func (a Answer) text(q *JQ) (string, bool) {
 	found, err := q.First(a.Context, a.Input())
 	text, ok := ScalarText(found)
 	return text, ok && err == nil
 }
 
-// errors compiles the translations of errors.
+// errors compiles the errors of the sheet.
 func (l *httpLoader) errors() {
 	for i, f := range l.file.Errors {
 		path := item("errors", i)
@@ -43,21 +43,21 @@ func (l *httpLoader) errors() {
 			l.fail(path, "when is missing, expected what recognises the error")
 		}
 		e := translation[Answer]{meaning: f.meaning, fits: l.match(path+".when", f.When, "").Fits, named: func(Answer) string { return "" }}
-		from := ""
+		fieldFrom := ""
 		if f.FieldFrom != nil {
-			from = f.FieldFrom.text
+			fieldFrom = f.FieldFrom.text
 		}
-		l.judgeMeaning(path, &e.meaning, from, f.Value != nil)
-		if from := l.answered(f.FieldFrom); from != nil {
+		l.judgeMeaning(path, &e.meaning, fieldFrom, f.Value != nil)
+		if name := l.answerJQ(f.FieldFrom); name != nil {
 			e.named = func(a Answer) string {
-				text, _ := a.text(from)
+				text, _ := a.text(name)
 				return text
 			}
 		}
-		if value := l.answered(f.Value); value != nil {
+		if value := l.answerJQ(f.Value); value != nil {
 			e.value = func(a Answer) (string, bool) { return a.text(value) }
 		}
-		if e.row != nil {
+		if e.row != nil { // the reason is known
 			l.service.Errors = append(l.service.Errors, e)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 // Failure is an error of a database, for Translate.
 type Failure struct{ SQLState, Code, Constraint, Message string }
 
-// errors compiles the translations of errors.
+// errors compiles the errors of the sheet.
 func (l *sqlLoader) errors() {
 	for i, f := range l.file.Errors {
 		path := item("errors", i)

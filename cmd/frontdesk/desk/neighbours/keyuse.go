@@ -12,16 +12,16 @@ import (
 	"frontdesk/mapping"
 )
 
-// HashOfKey names one of the hashes of an api_key.
+// HashOfKey identifies one of the hashes of an api_key.
 type HashOfKey struct {
-	Key    string // its name
-	SHA256 string // the first 8 digits
+	Key    string // the name of the api_key
+	SHA256 string // the first 8 digits of the hash
 }
 
 // KeyUses holds when hashes of api_keys were last used.
 type KeyUses map[HashOfKey]time.Time
 
-// KeyUses returns the uses that any gateway has stored.
+// KeyUses returns the uses that all gateways have stored.
 func (t *Tables) KeyUses(ctx context.Context) (all KeyUses, err error) {
 	err = t.db.Read(ctx, func(c sqlrecord.Conn) error {
 		all = KeyUses{}
@@ -36,19 +36,19 @@ func (t *Tables) KeyUses(ctx context.Context) (all KeyUses, err error) {
 // usesAtOnce is how many uses one statement stores.
 const usesAtOnce = 100
 
-// NoteKeyUses stores uses, unless a later one of the same hash is stored.
+// NoteKeyUses stores uses. If a later use of the same hash is stored, that one stays.
 func (t *Tables) NoteKeyUses(ctx context.Context, uses KeyUses) error {
 	if len(uses) == 0 {
 		return nil
 	}
 	return t.db.Write(ctx, func(c sqlrecord.Conn) error {
-		for some := range slices.Chunk(inOrder(uses), usesAtOnce) {
+		for chunk := range slices.Chunk(inOrder(uses), usesAtOnce) {
 			var rows []string
 			var args []mapping.Value
-			for _, of := range some {
+			for _, hash := range chunk {
 				n := len(args)
 				rows = append(rows, fmt.Sprintf("(?%d, ?%d, ?%d)", n+1, n+2, n+3))
-				args = append(args, mapping.TextValue(of.Key), mapping.TextValue(of.SHA256), mapping.IntValue(uses[of].UnixMilli()))
+				args = append(args, mapping.TextValue(hash.Key), mapping.TextValue(hash.SHA256), mapping.IntValue(uses[hash].UnixMilli()))
 			}
 			if _, err := c.Exec(ctx, `INSERT INTO neighbour_key_use (key_name, sha256, used_at) VALUES `+strings.Join(rows, ", ")+`
 				ON CONFLICT (key_name, sha256) DO UPDATE SET used_at = excluded.used_at WHERE excluded.used_at > neighbour_key_use.used_at`, args...); err != nil {
@@ -65,8 +65,8 @@ func (t *Tables) ForgetKeyUses(ctx context.Context, uses KeyUses) error {
 		return nil
 	}
 	return t.db.Write(ctx, func(c sqlrecord.Conn) error {
-		for _, of := range inOrder(uses) {
-			if _, err := c.Exec(ctx, `DELETE FROM neighbour_key_use WHERE key_name = ?1 AND sha256 = ?2`, mapping.TextValue(of.Key), mapping.TextValue(of.SHA256)); err != nil {
+		for _, hash := range inOrder(uses) {
+			if _, err := c.Exec(ctx, `DELETE FROM neighbour_key_use WHERE key_name = ?1 AND sha256 = ?2`, mapping.TextValue(hash.Key), mapping.TextValue(hash.SHA256)); err != nil {
 				return err
 			}
 		}
