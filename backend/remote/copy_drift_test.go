@@ -163,7 +163,7 @@ func (w *driftWalk) contact() *mapping.Resource { return w.d.Sheet.Model.Resourc
 func (w *driftWalk) look() {
 	w.is = map[string]map[string]any{}
 	w.s.Do(func() {
-		for _, rec := range w.s.Of["contacts"] {
+		for _, rec := range w.s.Records["contacts"] {
 			w.is[rec["id"].(string)] = maps.Clone(rec)
 		}
 	})

@@ -138,8 +138,8 @@ func (c *course) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (c *course) meddle(of, page string) int {
 	if of == "contacts" && page == "2" && c.adds > 0 {
 		c.adds--
-		added := c.Set(of, fmt.Sprint("new", len(c.Of[of])), map[string]any{"org": 1, "kind": "P", "name": "New"})
-		c.Of[of] = slices.Insert(c.Of[of][:len(c.Of[of])-1], 0, added)
+		added := c.Set(of, fmt.Sprint("new", len(c.Records[of])), map[string]any{"org": 1, "kind": "P", "name": "New"})
+		c.Records[of] = slices.Insert(c.Records[of][:len(c.Records[of])-1], 0, added)
 	}
 	return c.counted
 }

@@ -17,7 +17,7 @@ import (
 // emptyRack is one that has no records yet.
 func emptyRack() *remotetest.Rack {
 	s := remotetest.NewRack()
-	s.Of = map[string][]map[string]any{}
+	s.Records = map[string][]map[string]any{}
 	return s
 }
 

@@ -47,7 +47,7 @@ resources:
 // WithSince is the part of a sheet for a rack that reports changes.
 const WithSince = `since: {query: {since: "{since}"}, settle: 0s}`
 
-// Rack is a service with contacts and orders, which lists by pages.
+// Rack is a service with contacts and orders, whose lists have pages.
 type Rack struct {
 	mu      sync.Mutex
 	clock   time.Time
@@ -55,53 +55,57 @@ type Rack struct {
 	created int
 
 	// The following fields are changed only within Do once the rack is in use.
-	Of     map[string][]map[string]any
-	Rename map[string]string // members, in answers
-	Max    int               // records of a page at most; 0 for no bound
-	Away   bool
-	Wrap   string                    // the list root; items
-	Meddle func(of, page string) int // what others do before a page is answered, and what is counted too much
+	Records map[string][]map[string]any // by collection
+	Rename  map[string]string           // members, in answers
+	Max     int                         // records of a page at most; 0 for no bound
+	Away    bool                        // every call is answered with 503
+	Wrap    string                      // the member of a list that has its records; "" for items
+	// Meddle, if set, changes records before a page is answered; the total that the page shows is
+	// too large by its result.
+	Meddle func(collection, page string) int
 }
 
-// Do runs f while nobody is answered.
+// Do runs f while no call is answered.
 func (s *Rack) Do(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f()
 }
 
-// Put adds a record, or changes one that has its key.
-func (s *Rack) Put(of, key string, members map[string]any) map[string]any {
+// Put adds a record, or changes the one that has the key.
+func (s *Rack) Put(collection, key string, members map[string]any) map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.Set(of, key, members)
+	return s.Set(collection, key, members)
 }
 
-func keyName(of string) string { return map[string]string{"contacts": "id", "orders": "nr"}[of] }
+func keyName(collection string) string {
+	return map[string]string{"contacts": "id", "orders": "nr"}[collection]
+}
 
 // Set is Put, within Do.
-func (s *Rack) Set(of, key string, members map[string]any) map[string]any {
+func (s *Rack) Set(collection, key string, members map[string]any) map[string]any {
 	s.clock = s.clock.Add(time.Second)
-	i := slices.IndexFunc(s.Of[of], func(rec map[string]any) bool { return rec[keyName(of)] == key })
+	i := slices.IndexFunc(s.Records[collection], func(rec map[string]any) bool { return rec[keyName(collection)] == key })
 	if i < 0 {
-		i = len(s.Of[of])
-		s.Of[of] = append(s.Of[of], map[string]any{keyName(of): key})
+		i = len(s.Records[collection])
+		s.Records[collection] = append(s.Records[collection], map[string]any{keyName(collection): key})
 	}
-	rec := maps.Clone(s.Of[of][i])
+	rec := maps.Clone(s.Records[collection][i])
 	maps.Copy(rec, members)
 	rec["changed"] = s.clock.Format(time.RFC3339)
-	s.Of[of][i] = rec
+	s.Records[collection][i] = rec
 	return rec
 }
 
 // Remove removes a record.
-func (s *Rack) Remove(of, key string) {
+func (s *Rack) Remove(collection, key string) {
 	s.Do(func() {
-		s.Of[of] = slices.DeleteFunc(s.Of[of], func(rec map[string]any) bool { return rec[keyName(of)] == key })
+		s.Records[collection] = slices.DeleteFunc(s.Records[collection], func(rec map[string]any) bool { return rec[keyName(collection)] == key })
 	})
 }
 
-// Seen are the calls since the last call of Seen.
+// Seen returns the calls since Seen was last used.
 func (s *Rack) Seen() (calls []string) {
 	s.Do(func() { calls, s.calls = s.calls, nil })
 	return calls
@@ -116,7 +120,7 @@ func (s *Rack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
-	of, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	collection, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	members := map[string]any{}
 	if r.Method == "POST" || r.Method == "PATCH" {
 		if err := json.NewDecoder(r.Body).Decode(&members); err != nil {
@@ -124,43 +128,43 @@ func (s *Rack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	i := slices.IndexFunc(s.Of[of], func(rec map[string]any) bool { return rec[keyName(of)] == key })
+	i := slices.IndexFunc(s.Records[collection], func(rec map[string]any) bool { return rec[keyName(collection)] == key })
 	switch {
 	case r.Method == "POST":
 		s.created++
-		s.answer(w, s.Set(of, fmt.Sprintf("new-%d", s.created), members))
+		s.answer(w, s.Set(collection, fmt.Sprintf("new-%d", s.created), members))
 	case key == "":
-		s.list(w, r, of)
+		s.list(w, r, collection)
 	case i < 0:
 		w.WriteHeader(http.StatusNotFound)
 	case r.Method == "PATCH":
-		s.answer(w, s.Set(of, key, members))
+		s.answer(w, s.Set(collection, key, members))
 	case r.Method == "DELETE":
-		s.Of[of] = slices.Delete(s.Of[of], i, i+1)
+		s.Records[collection] = slices.Delete(s.Records[collection], i, i+1)
 		w.WriteHeader(http.StatusNoContent)
 	default:
-		s.answer(w, s.Of[of][i])
+		s.answer(w, s.Records[collection][i])
 	}
 }
 
-func (s *Rack) list(w http.ResponseWriter, r *http.Request, of string) {
+func (s *Rack) list(w http.ResponseWriter, r *http.Request, collection string) {
 	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
 	page, _ := strconv.Atoi(r.URL.Query().Get("page"))
 	if s.Max > 0 {
 		limit = min(limit, s.Max)
 	}
-	since, more := r.URL.Query().Get("since"), 0
+	since, extra := r.URL.Query().Get("since"), 0
 	if s.Meddle != nil {
-		more = s.Meddle(of, r.URL.Query().Get("page"))
+		extra = s.Meddle(collection, r.URL.Query().Get("page"))
 	}
 	found := []map[string]any{}
-	for _, rec := range s.Of[of] {
+	for _, rec := range s.Records[collection] {
 		if since == "" || rec["changed"].(string) >= since[:19]+"Z" {
 			found = append(found, s.renamed(rec))
 		}
 	}
 	from := min((page-1)*limit, len(found))
-	_ = json.NewEncoder(w).Encode(map[string]any{cmp.Or(s.Wrap, "items"): found[from:min(from+limit, len(found))], "total": len(found) + more})
+	_ = json.NewEncoder(w).Encode(map[string]any{cmp.Or(s.Wrap, "items"): found[from:min(from+limit, len(found))], "total": len(found) + extra})
 }
 
 func (s *Rack) answer(w http.ResponseWriter, rec map[string]any) {
@@ -175,9 +179,9 @@ func (s *Rack) renamed(rec map[string]any) map[string]any {
 	return out
 }
 
-// NewRack has 25 contacts of client 1 and 5 of client 2, and an order with two lines.
+// NewRack returns a rack with 25 contacts of client 1, 5 of client 2, and an order with two lines.
 func NewRack() *Rack {
-	s := &Rack{Of: map[string][]map[string]any{}, clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	s := &Rack{Records: map[string][]map[string]any{}, clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	for i := range 30 {
 		s.Put("contacts", fmt.Sprintf("c%02d", i), map[string]any{"org": 1 + i/25, "kind": "P", "name": fmt.Sprintf("N%02d", i), "days": i, "note": nil})
 	}
