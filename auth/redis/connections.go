@@ -17,10 +17,10 @@ type connections struct {
 	dialer dialer
 	mu     sync.Mutex
 	open   map[net.Conn]struct{}
-	closed time.Time // when closeAll did that last
+	closed time.Time // when closeAll last closed them
 }
 
-// dialer is how rueidis has connections made.
+// dialer makes a connection for rueidis.
 type dialer func(ctx context.Context, address string, d *net.Dialer, c *tls.Config) (net.Conn, error)
 
 // newConnections returns connections that are made by a dialer; nil for the usual one.
@@ -54,7 +54,7 @@ func (all *connections) dial(ctx context.Context, address string, d *net.Dialer,
 // each request would otherwise dial anew.
 const closeEvery = time.Second
 
-// closeAll closes all connections, unless that was done a moment ago.
+// closeAll closes all connections, unless it has done so within closeEvery.
 func (all *connections) closeAll() {
 	all.mu.Lock()
 	if time.Since(all.closed) < closeEvery {
@@ -76,16 +76,16 @@ func (all *connections) closedSince(t time.Time) bool {
 	return !all.closed.Before(t)
 }
 
-// connection is one that connections has until it is closed.
+// connection is an open connection. Close removes it from all.
 type connection struct {
 	net.Conn
-	of *connections
+	all *connections
 }
 
 // Close implements net.Conn.
 func (c *connection) Close() error {
-	c.of.mu.Lock()
-	delete(c.of.open, c)
-	c.of.mu.Unlock()
+	c.all.mu.Lock()
+	delete(c.all.open, c)
+	c.all.mu.Unlock()
 	return c.Conn.Close()
 }

@@ -23,7 +23,7 @@ const guessLease = time.Minute
 // their lease. Both expire.
 type GuessCounter struct{ client *Client }
 
-// NewGuessCounter returns the counter in the server of a client, which the caller closes.
+// NewGuessCounter returns the counter in the server of a client. The caller closes the client.
 func NewGuessCounter(client *Client) *GuessCounter { return &GuessCounter{client} }
 
 // counting begins both scripts: it removes expired members, and counts. A member of either

@@ -25,7 +25,7 @@ type Limits struct {
 	lease  time.Duration
 }
 
-// NewLimits returns the limits in the server of a client, which the caller closes.
+// NewLimits returns the limits in the server of a client. The caller closes the client.
 // A day begins at midnight in zone. A slot that a gateway never gives back is taken
 // for as long as lease, which must be longer than a request may take.
 func NewLimits(client *Client, zone *time.Location, lease time.Duration) *Limits {

@@ -12,9 +12,9 @@ import (
 	"frontdesk/auth"
 )
 
-// An ended session is remembered under a key of its own, so that nobody takes it for a
-// session. The cause of its end is for operators only: requests wait for it only shortly,
-// and none fails without it.
+// An ended session has a Redis key of its own, so that it cannot be taken for a session. The
+// cause of its end is for operators only: a request waits for it only shortly, and does not fail
+// without it.
 
 // endedSession is what is stored of a session that was ended.
 type endedSession struct {
@@ -24,7 +24,7 @@ type endedSession struct {
 	Until  time.Time  `json:"until"`
 }
 
-// rememberTimeout bounds the wait for it.
+// rememberTimeout bounds the wait for an ended session.
 const rememberTimeout = 250 * time.Millisecond
 
 // remember stores the cause of sessions that end now.
@@ -61,9 +61,9 @@ func (s *Sessions) soon(ctx context.Context, commands []rueidis.Completed) (answ
 	return answers
 }
 
-// lookAt returns the sessions of tokens, nil for those that the server does not return
-// within rememberTimeout.
-func (s *Sessions) lookAt(ctx context.Context, tokens []string) []*auth.Session {
+// peek returns the sessions of tokens; nil for those that Redis does not return within
+// rememberTimeout.
+func (s *Sessions) peek(ctx context.Context, tokens []string) []*auth.Session {
 	commands := make([]rueidis.Completed, len(tokens))
 	for i, token := range tokens {
 		commands[i] = s.client.B().Get().Key(sessionPrefix + token).Build()

@@ -34,12 +34,11 @@ var (
 type Sessions struct {
 	client *Client
 	clock  func() time.Time
-	// remembering is how long a call waits for the causes of ended sessions: rememberTimeout,
-	// and longer in tests.
+	// remembering is how long a call waits for the causes of ended sessions: rememberTimeout;
+	// longer in tests.
 	remembering time.Duration
-	// decoded are sessions as they were read last, by the first bits of their hash. The
-	// server is asked every time; if it answers the same again, the answer need not be
-	// decoded again.
+	// decoded caches sessions as they were last read, by the first bits of their hash. Every
+	// use still reads the session from Redis; only an answer that has changed is decoded.
 	decoded [1 << decodedBits]atomic.Pointer[decoded]
 }
 
@@ -52,13 +51,13 @@ type decoded struct {
 	session *auth.Session
 }
 
-// NewSessions returns the sessions in the server of a client, which the caller
-// closes.
+// NewSessions returns the sessions in the server of a client. The caller closes the
+// client.
 func NewSessions(client *Client, clock func() time.Time) *Sessions {
 	return &Sessions{client: client, clock: clock, remembering: rememberTimeout}
 }
 
-// kept is a session as it lies in the server, under the hash of its token.
+// kept is a session as Redis stores it, under the hash of its token.
 type kept struct {
 	Key     string    `json:"key"` // SHA-256 of the api_key, in hexadecimal
 	KeyName string    `json:"key_name"`
@@ -185,7 +184,7 @@ func (s *Sessions) EndUser(ctx context.Context, username string, why auth.Cause)
 	if err != nil {
 		return failed(cmp.Or(unmarked, err))
 	}
-	found := s.lookAt(ctx, tokens)
+	found := s.peek(ctx, tokens)
 	s.remember(ctx, why, slices.DeleteFunc(slices.Clone(found), func(one *auth.Session) bool { return one == nil || !one.Live(now) })...)
 	for i, one := range found {
 		if one != nil && !one.Live(now) {
