@@ -14,11 +14,10 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// Tables are these tables. They are safe for concurrent use, on PostgreSQL also by several
-// processes.
+// Tables is safe for concurrent use, on PostgreSQL also by several processes.
 type Tables struct{ db sqlrecord.DB }
 
-// Open makes or migrates the tables in a database, which the caller closes.
+// Open makes or migrates the tables in a database. The caller closes the database.
 func Open(ctx context.Context, db sqlrecord.DB) (*Tables, error) {
 	if err := sqlrecord.MigrateWith(ctx, db, sqlrecord.Migrations{Table: "frontdesk_neighbours_version", Files: migrations}); err != nil {
 		return nil, fmt.Errorf("neighbours: %w", err)
@@ -26,8 +25,8 @@ func Open(ctx context.Context, db sqlrecord.DB) (*Tables, error) {
 	return &Tables{db: db}, nil
 }
 
-// Of returns the tables of a database that has them already; it makes none.
+// Of returns the tables of a database that already has them.
 func Of(db sqlrecord.DB) *Tables { return &Tables{db: db} }
 
-// How result columns are read.
+// The types of result columns.
 var number, words = sqlrecord.Number, sqlrecord.Words
