@@ -16,6 +16,13 @@ import (
 // there is to say of its reason. It is ASCII without control characters, and repeats nothing
 // of the request but plain names.
 func (g *Gateway) cure(x *Exchange, e *mapping.Error) string {
+	if x.cured != e { // the answer has it, and what is kept of the refusal
+		x.cured, x.cureText = e, g.findCure(x, e)
+	}
+	return x.cureText
+}
+
+func (g *Gateway) findCure(x *Exchange, e *mapping.Error) string {
 	if e.Cure != "" {
 		return e.Cure
 	}

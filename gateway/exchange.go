@@ -81,6 +81,8 @@ type Exchange struct {
 	backendTime    time.Duration  // sum of the times of all calls of the administration
 	span           trace.Span     // nil where there are no traces
 	reason         mapping.Reason // of the first error answered
+	cured          *mapping.Error // whose cure was found last
+	cureText       string         // and what it is
 	keyName        string
 	client         string
 	stopped        string          // the stage that was last; "" while the endpoint is looked for

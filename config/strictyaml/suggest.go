@@ -26,7 +26,7 @@ func Nearest(seen string, known []string) (word string) {
 	}
 	best := longestSuggested
 	for _, candidate := range known {
-		d, near := edits(seen, candidate)
+		d, near := edits(seen, candidate, longestSuggested)
 		if near = near || len(seen) > 2 && strings.HasPrefix(candidate, seen); near && d < best {
 			word, best = candidate, d
 		}
@@ -46,7 +46,7 @@ func Closest(seen string, known []string, most int) (word string) {
 		if longer := utf8.RuneCountInString(candidate) - length; longer > most || -longer > most {
 			continue // the candidate takes more than most edits
 		}
-		switch d, near := edits(seen, candidate); {
+		switch d, near := edits(seen, candidate, most); {
 		case near && d < best:
 			word, best = candidate, d
 		case near && d == best && candidate != word:
@@ -57,25 +57,32 @@ func Closest(seen string, known []string, most int) (word string) {
 }
 
 // edits counts the edits from one word to another, disregarding case, and reports whether
-// they are few for words of that length.
-func edits(seen, known string) (n int, few bool) {
+// they are at most so many, and few for words of that length.
+func edits(seen, known string, most int) (n int, few bool) {
 	longer := max(len(seen), len(known))
-	n = distance(strings.ToLower(seen), strings.ToLower(known))
-	return n, n <= (longer+2)/3 && n < longer
+	most = min(most, (longer+2)/3, longer-1)
+	n = distance(strings.ToLower(seen), strings.ToLower(known), most)
+	return n, n <= most
 }
 
 // distance counts the insertions, deletions, replacements and swaps of
-// neighbours that turn a into b (optimal string alignment).
-func distance(a, b string) int {
+// neighbours that turn a into b (optimal string alignment). If that takes more than most
+// edits it returns some number above most.
+func distance(a, b string, most int) int {
 	s, t := []rune(a), []rune(b)
-	before, last, row := make([]int, len(t)+1), make([]int, len(t)+1), make([]int, len(t)+1)
+	if len(t) > longestSuggested {
+		return most + 1
+	}
+	var room [3][longestSuggested + 1]int16 // int16 since room is cleared at each call
+	before, last, row := room[0][:len(t)+1], room[1][:len(t)+1], room[2][:len(t)+1]
 	for j := range last {
-		last[j] = j
+		last[j] = int16(j) // #nosec G115 -- at most longestSuggested
 	}
 	for i := 1; i <= len(s); i++ {
-		row[0] = i
+		row[0] = int16(i) // #nosec G115 -- as j
+		least := row[0]
 		for j := 1; j <= len(t); j++ {
-			cost := 1
+			cost := int16(1)
 			if s[i-1] == t[j-1] {
 				cost = 0
 			}
@@ -83,8 +90,12 @@ func distance(a, b string) int {
 			if i > 1 && j > 1 && s[i-1] == t[j-2] && s[i-2] == t[j-1] {
 				row[j] = min(row[j], before[j-2]+1)
 			}
+			least = min(least, row[j])
+		}
+		if int(least) > most { // no later row has less
+			return most + 1
 		}
 		before, last, row = last, row, before
 	}
-	return last[len(t)]
+	return int(last[len(t)])
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"frontdesk/cmd/frontdesk/desk"
+	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // TinyDisk mounts a disk of its own on a folder until the test ends; size is as mount
@@ -34,7 +35,14 @@ func mount(t testing.TB, source, folder, system string, flags uintptr, data stri
 	if err := unix.Mount(source, folder, system, flags, data); err != nil {
 		t.Skipf("nothing can be mounted here: %v", err)
 	}
-	unmount = sync.OnceFunc(func() { require.NoError(t, unix.Unmount(folder, 0)) })
+	unmount = sync.OnceFunc(func() {
+		var err error
+		await.True(t, func() bool { // the desk may be reading a file of it
+			err = unix.Unmount(folder, 0)
+			return !errors.Is(err, unix.EBUSY)
+		}, "%s is in use", folder)
+		require.NoError(t, err)
+	})
 	t.Cleanup(unmount)
 	return unmount
 }

@@ -1,0 +1,22 @@
+package strictyaml
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// TestDistanceGivesUp: a bound changes no distance up to it, and none above it seems near.
+func TestDistanceGivesUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.StringOfN(rapid.SampledFrom([]rune("abé")), 0, 9, -1)
+		a, b, most := word.Draw(t, "a"), word.Draw(t, "b"), rapid.IntRange(0, 5).Draw(t, "most")
+		whole, d := distance(a, b, longestSuggested), distance(a, b, most)
+		if whole <= most {
+			require.Equal(t, whole, d)
+		} else {
+			require.Greater(t, d, most)
+		}
+	})
+}
