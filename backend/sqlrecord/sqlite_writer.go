@@ -3,6 +3,7 @@ package sqlrecord
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,7 +24,7 @@ const (
 
 // sqliteWriter runs writes one after the other on its own goroutine. Those that
 // queued up while the last commit was made durable share the next one: group
-// commit. The writer never waits for more writes.
+// commit. The writer never waits for more writes, but has those join that can.
 type sqliteWriter struct {
 	conn     *sqliteConn
 	there    func() error // called before each transaction, which costs next to nothing compared with a commit
@@ -124,6 +125,7 @@ func (w *sqliteWriter) loop() {
 	batch := make([]*sqliteWrite, 0, maxBatch)
 	for one := range w.queue {
 		batch = append(batch[:0], one)
+		runtime.Gosched() // On a fast disk the requests just answered would else come after this commit, one by one.
 		for more := true; more && len(batch) < maxBatch; {
 			select {
 			case one, ok := <-w.queue:
