@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,9 +48,10 @@ func TestEncodeXML(t *testing.T) {
 // TestNoLinesInXML: an order whose lines, and what is around them, XML leaves out has none. Its tag
 // changes with the first that is added.
 func TestNoLinesInXML(t *testing.T) {
-	lines := ""
+	var lines atomic.Value
+	lines.Store("")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		order := "<Order><No>1</No><Contact>1</Contact>" + lines + "</Order>"
+		order := "<Order><No>1</No><Contact>1</Contact>" + lines.Load().(string) + "</Order>"
 		if r.URL.Path == "/orders" {
 			order = "<Orders>" + order + "<Order><No>2</No><Contact>1</Contact><Lines><Line><LineNo>1</LineNo><Text>Oil</Text></Line></Lines></Order></Orders>"
 		}
@@ -79,7 +81,7 @@ resources:
 	order := d.Sheet.Model.Resource("order")
 	tags := map[int64]bool{}
 	for n, said := range []string{"", "<Lines/>", "<Lines><Line><LineNo>1</LineNo><Text>Air</Text></Line></Lines>"} {
-		lines = said
+		lines.Store(said)
 		rec := must.Have(d.Get(bg(), order, backend.Query{Client: north, ID: 1, Fields: []int{order.Field("orderlines").Index}}))(t)
 		require.NotEqual(t, int64(mapping.NoTag), rec.Tag)
 		require.Len(t, rec.Children[order.Field("orderlines").Index], n/2)
