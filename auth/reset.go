@@ -18,7 +18,7 @@ import (
 
 // ErrWeakPassword says that a new password is shorter than MinPassword or longer
 // than MaxPassword.
-var ErrWeakPassword = errors.New("auth: password must be 8 to 1024 bytes")
+var ErrWeakPassword = fmt.Errorf("auth: password must be %d to %d bytes", MinPassword, MaxPassword)
 
 // MinPassword is the shortest password, in bytes, that may be set.
 const MinPassword = 8

@@ -98,6 +98,7 @@ const (
 	Kept       Outcome = "kept"    // answered from what the gateway keeps under the idempotency key; no call reached the backend
 )
 
+// withDefaults is for clients that leave bounds out, as tests do; the program sets them in desk/bounds.go.
 func (o Options) withDefaults() Options {
 	o.MaxConcurrent = cmp.Or(o.MaxConcurrent, 256)
 	o.MaxQueue = cmp.Or(o.MaxQueue, new(1024))

@@ -41,7 +41,7 @@ func (g *Gateway) waitRoute(r *routes) {
 		callbackField(),
 		mapping.Field{Name: "after", Type: mapping.Varchar, Length: mapping.AnyLength, Required: true, Description: "The cursor after which changes are waited for.", Example: exampleCursor},
 		mapping.Field{Name: "resource", Type: mapping.Varchar, Length: 1000, Description: "Only changes of these resources, separated by commas."},
-		mapping.Field{Name: "wait", Type: mapping.Int4, Description: "For how many seconds at most, up to 86400, which is a day and what holds where it is left out.", Example: "3600"},
+		mapping.Field{Name: "wait", Type: mapping.Int4, Description: "For how many seconds at most, up to " + strconv.Itoa(maxWait) + ", which is a day and what holds where it is left out.", Example: "3600"},
 	)
 	g.carried(r, changesPath, "POST", &Operation{
 		scopes: []mapping.Scope{mapping.OpCreate}, form: form, serve: g.waitForChanges,

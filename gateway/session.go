@@ -7,6 +7,7 @@ import (
 	_ "embed" // reset.html
 	"encoding/json"
 	"errors"
+	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -268,7 +269,7 @@ func (g *Gateway) resetPassword(ctx context.Context, x *Exchange) error {
 	case err == nil:
 		x.answerReset(resetState{Done: true})
 	case errors.Is(err, auth.ErrWeakPassword):
-		x.answerReset(resetState{Token: token, Problem: "A password has at least 8 characters, and at most 1024 bytes."})
+		x.answerReset(resetState{Token: token, Problem: fmt.Sprintf("A password has at least %d characters, and at most %d bytes.", auth.MinPassword, auth.MaxPassword)})
 	case errors.Is(err, auth.ErrUnknownReset):
 		x.answerReset(resetState{Problem: "This link was used before or is older than one hour. Ask for a new one."})
 	default:
@@ -282,6 +283,10 @@ type resetState struct {
 	Token, Problem string
 	Done           bool
 }
+
+// Shortest and Longest bound a new password; browsers judge by them, too.
+func (resetState) Shortest() int { return auth.MinPassword }
+func (resetState) Longest() int  { return auth.MaxPassword }
 
 //go:embed reset.html
 var resetHTML string
