@@ -112,6 +112,6 @@ func TestGetAllocations(t *testing.T) {
 				require.NoError(t, err)
 			}))
 		}
-		require.LessOrEqual(t, least, 30.0, name)
+		require.LessOrEqual(t, least, 35.0, name) // 27 to 29, and under the race detector, where pools lose some of what they get, up to 31
 	}
 }
