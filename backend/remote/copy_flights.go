@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"frontdesk/mapping"
 )
 
 // flights is a repeated piece of work; each run (flight) serves all who wait for it.
@@ -26,6 +28,15 @@ type flight struct {
 
 // againAfter is the pause after a failed flight, except for callers that insist.
 const againAfter = time.Second
+
+// pauseAfter is againAfter, or longer if the service has asked for that.
+func pauseAfter(err error) time.Duration {
+	var refused *mapping.Error
+	if errors.As(err, &refused) {
+		return max(againAfter, refused.RetryAfter)
+	}
+	return againAfter
+}
 
 // fly starts a flight after the one under way.
 func (c *copied) fly(of *flights) *flight {
@@ -85,7 +96,7 @@ func (of *flights) ended(now time.Time, err error) {
 	}
 	of.mu.Lock()
 	defer of.mu.Unlock()
-	of.failed, of.again = err, now.Add(againAfter)
+	of.failed, of.again = err, now.Add(pauseAfter(err))
 }
 
 // last is why the last flight failed, nil if it did not, and when the next may begin.

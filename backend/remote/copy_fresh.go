@@ -73,7 +73,7 @@ func (c *copied) follow(ctx context.Context, p *walked) {
 		case errors.Is(err, errOthers):
 			wait = retryFirst
 		case err != nil:
-			wait = min(retryFirst<<min(failures, 10), p.every)
+			wait = max(min(retryFirst<<min(failures, 10), p.every), pauseAfter(err))
 			failures++
 		default:
 			failures = 0

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -96,4 +97,38 @@ func outage(t *testing.T) {
 	require.NoError(t, write("after"))
 	want["after"] = 1
 	holds(false)
+}
+
+// TestCopyWaitsAsLongAsAsked: while a service answers that it is asked too often, lists that come each second
+// poll it no sooner than it says.
+func TestCopyWaitsAsLongAsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := remotetest.NewRack()
+		var refuses atomic.Bool
+		var refused atomic.Int64
+		dial := inMemory(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !refuses.Load() {
+				s.ServeHTTP(w, r)
+				return
+			}
+			refused.Add(1)
+			w.Header().Set("Retry-After", "30")
+			w.WriteHeader(http.StatusTooManyRequests)
+		}))
+		d := openDriver(t, strings.Replace(remotetest.RackSheet, "SINCE", remotetest.WithSince, 1), "http://127.0.0.1:1", "", func(o *Options) { o.Dial = dial })
+		listed(t, d, north, "contact", "name")
+		listed(t, d, north, "order", "number")
+		refuses.Store(true)
+		for range 60 {
+			listed(t, d, north, "contact", "name")
+			time.Sleep(time.Second)
+		}
+		require.Equal(t, int64(2), refused.Load())
+		refuses.Store(false)
+		time.Sleep(2 * time.Second)
+		listed(t, d, north, "contact", "name") // begins a poll, and does not wait for it
+		synctest.Wait()
+		_, copied := listed(t, d, north, "contact", "name")
+		require.Zero(t, copied.Age)
+	})
 }
