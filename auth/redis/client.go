@@ -79,7 +79,10 @@ func Open(o Options) (*Client, error) {
 }
 
 // probeName returns the key that Ready writes. In a cluster each probe reaches one of its servers.
-func probeName() string { return "frontdesk:probe:" + rand.Text()[:1] }
+// namePrefix is what every name in Redis begins with. A rule of Redis for who may do what can go by it.
+const namePrefix = "frontdesk:"
+
+func probeName() string { return namePrefix + "probe:" + rand.Text()[:1] }
 
 // probeLife is how long the server keeps what a probe wrote.
 const probeLife = 10 * time.Second

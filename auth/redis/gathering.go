@@ -30,15 +30,15 @@ type Gateway struct {
 }
 
 const (
-	gatewaysName = "frontdesk:past:gateways"
+	gatewaysName = namePrefix + "past:gateways"
 	reportLife   = 25 * time.Hour
 	mostGateways = 64   // that Gateways returns
 	mostRefusals = 1000 // in each list
 )
 
-func reportName(who, name string) string { return "frontdesk:past:{" + who + "}:" + name }
+func reportName(who, name string) string { return namePrefix + "past:{" + who + "}:" + name }
 
-func refusalsName(list string) string { return "frontdesk:past:refusals:" + list }
+func refusalsName(list string) string { return namePrefix + "past:refusals:" + list }
 
 // Report stores the report of a gateway, and the time of it, in one round trip.
 func (g *Gathering) Report(ctx context.Context, who string, now time.Time, report Report) error {

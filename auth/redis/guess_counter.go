@@ -111,7 +111,7 @@ func (t *GuessCounter) run(ctx context.Context, script *rueidis.Lua, r auth.Rese
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
 	address := "{" + string(r.From) + "}"
-	answer, err := t.client.run(ctx, script, []string{"frontdesk:failures:" + address, "frontdesk:guesses:" + address}, []string{
+	answer, err := t.client.run(ctx, script, []string{namePrefix + "failures:" + address, namePrefix + "guesses:" + address}, []string{
 		hex.EncodeToString(r.Who[:]), r.ID, strconv.FormatInt(now.UnixMicro(), 10), strconv.FormatInt(auth.GuessWindow.Microseconds(), 10),
 		strconv.Itoa(auth.GuessesPerUser), strconv.Itoa(auth.GuessesPerAddress), last,
 	}).AsIntSlice()

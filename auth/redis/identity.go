@@ -10,7 +10,7 @@ import (
 
 // identityName is the key of Identity, and identityLife how long it lives after it was last asked for.
 const (
-	identityName = "frontdesk:identity"
+	identityName = namePrefix + "identity"
 	identityLife = 24 * time.Hour
 )
 

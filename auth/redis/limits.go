@@ -91,7 +91,7 @@ func (l *Limits) Done(ctx context.Context, key string, client int64, slot uint64
 // limitsName begins the keys of the counts of a client with an api_key. The braces keep them
 // together in a cluster.
 func limitsName(key string, client int64) string {
-	return "frontdesk:limits:{" + key + ":" + whole(client) + "}"
+	return namePrefix + "limits:{" + key + ":" + whole(client) + "}"
 }
 
 func whole(n int64) string  { return strconv.FormatInt(n, 10) }

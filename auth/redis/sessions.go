@@ -66,17 +66,17 @@ type kept struct {
 	Expires time.Time `json:"expires"`
 }
 
-const sessionPrefix = "frontdesk:session:"
+const sessionPrefix = namePrefix + "session:"
 
 // The keys of what is stored.
 func sessionName(token auth.TokenHash) string {
 	return sessionPrefix + hex.EncodeToString(token[:])
 }
 func endedSessionName(token auth.TokenHash) string {
-	return "frontdesk:was:" + hex.EncodeToString(token[:])
+	return namePrefix + "was:" + hex.EncodeToString(token[:])
 }
-func tokensName(username string) string { return "frontdesk:tokens:" + username }
-func endedName(username string) string  { return "frontdesk:ended:" + username }
+func tokensName(username string) string { return namePrefix + "tokens:" + username }
+func endedName(username string) string  { return namePrefix + "ended:" + username }
 
 // Put implements auth.Sessions. The order of its steps, and of EndUser's and EndKey's, leaves
 // no gap: either they find the token, or Put finds the mark.

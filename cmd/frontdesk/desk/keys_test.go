@@ -219,3 +219,6 @@ func TestCountThatWasBrokenOff(t *testing.T) {
 	n := must.Have(c.now(t.Context()))(t)
 	require.Equal(t, 7, n)
 }
+
+// TestLongestSession: the configuration allows what the stores keep.
+func TestLongestSession(t *testing.T) { require.Equal(t, auth.MaxTTL, config.MaxSessionTTL) }

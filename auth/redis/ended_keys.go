@@ -11,7 +11,9 @@ import (
 	"frontdesk/auth"
 )
 
-func endedKeyName(hash [32]byte) string { return "frontdesk:ended-key:" + hex.EncodeToString(hash[:]) }
+func endedKeyName(hash [32]byte) string {
+	return namePrefix + "ended-key:" + hex.EncodeToString(hash[:])
+}
 
 // EndKey implements auth.KeyEnder. It walks all sessions; a revoked key is rare. A full server
 // stores no mark, and still ends the sessions that there are.
