@@ -183,7 +183,7 @@ func (p *play) walks(s scriptStep, r *sheet.Resource, which string) {
 		some, err := p.c.take(p.Context(), r, who, rows)
 		all = append(all, some...)
 		return err
-	})
+	}, auth.Sleep)
 	if err != nil {
 		all = nil
 	}

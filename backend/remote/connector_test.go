@@ -80,6 +80,6 @@ func (c *connector) walked(ctx context.Context, resource string, client auth.Cli
 		some, err := c.take(ctx, r, client, rows)
 		all = append(all, some...)
 		return err
-	})
+	}, auth.Sleep)
 	return all, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"frontdesk/auth"
+	"frontdesk/mapping"
 	"frontdesk/mapping/sheet"
 )
 
@@ -47,7 +48,7 @@ type page struct {
 	anew    bool   // the page has a record that did not come before
 }
 
-func (c *connector) walk(ctx context.Context, r *sheet.Resource, client auth.Client, since *string, each func([]sheet.JSON) error) (next string, err error) {
+func (c *connector) walk(ctx context.Context, r *sheet.Resource, client auth.Client, since *string, each func([]sheet.JSON) error, rest func(context.Context, time.Duration) error) (next string, err error) {
 	walk := r.Service.Walk
 	if walk == nil || since != nil && walk.Since == nil {
 		return "", unexpected(fmt.Errorf("the sheet does not say how %s are listed", r.Name))
@@ -68,11 +69,19 @@ func (c *connector) walk(ctx context.Context, r *sheet.Resource, client auth.Cli
 		}
 	}
 	k.page = &pageRequest{number: w.pages.First, limit: w.pages.Size}
-	for {
+	for refused := 0; ; {
 		p, found, err := w.ask(ctx, cursor)
+		if wait := w.pauseOf(err, refused); wait > 0 {
+			if err := rest(ctx, wait); err != nil {
+				return "", err
+			}
+			refused++
+			continue
+		}
 		if err != nil {
 			return "", err
 		}
+		refused = 0
 		// The first cursor of a walk over all covers all changes since its begin. Of a walk over
 		// changes, the last cursor leads on.
 		if found != "" && (next == "" || !w.all) {
@@ -90,10 +99,23 @@ func (c *connector) walk(ctx context.Context, r *sheet.Resource, client auth.Cli
 		if !goesOn {
 			return next, nil
 		}
-		if err := auth.Sleep(ctx, walk.Pause); err != nil {
+		if err := rest(ctx, walk.Pause); err != nil {
 			return "", err
 		}
 	}
+}
+
+// mostRefusals is how often in a row a walk asks for a page again that the service has no time for.
+const mostRefusals = 10
+
+// pauseOf is after how long a page is asked for again that was refused with 429, and zero if it is not. A
+// walk over many pages would never end if each refusal ended it; a poll is made again anyway.
+func (w *walking) pauseOf(err error, refused int) time.Duration {
+	var violation *mapping.Error
+	if !w.all || refused == mostRefusals || !errors.As(err, &violation) || violation.RetryAfter == 0 {
+		return 0
+	}
+	return max(violation.RetryAfter, min(time.Second<<refused, time.Minute))
 }
 
 // sinceOf is the value of {since}: a cursor, or a moment in the service's form of modified_at.

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -130,5 +131,48 @@ func TestCopyWaitsAsLongAsAsked(t *testing.T) {
 		synctest.Wait()
 		_, copied := listed(t, d, north, "contact", "name")
 		require.Zero(t, copied.Age)
+	})
+}
+
+// TestWalkOfAServiceWithABudget: a service that answers one request in 50 seconds is walked once, by one of
+// two gateways, which keeps its lease through refusals and pauses.
+func TestWalkOfAServiceWithABudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := remotetest.NewRack()
+		var last time.Time
+		var refused atomic.Int64
+		dial := inMemory(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			late := false
+			s.Do(func() {
+				if late = time.Since(last) < 50*time.Second; !late {
+					last = time.Now()
+				}
+			})
+			if late {
+				refused.Add(1)
+				w.Header().Set("Retry-After", "50")
+				w.WriteHeader(http.StatusTooManyRequests)
+				return
+			}
+			s.ServeHTTP(w, r)
+		}))
+		sheet, db := strings.NewReplacer("SINCE", "", "result: items,", "result: items, pause: 90s,").Replace(remotetest.RackSheet), keepDB(t, "")
+		open := func() *Driver { return openOn(t, sheet, "http://127.0.0.1:1", db, func(o *Options) { o.Dial = dial }) }
+		d, other := open(), open()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		for _, gateway := range []*Driver{d, other} {
+			page, err := gateway.List(ctx, gateway.Sheet.Model.Resource("contact"), backend.Query{Client: north, Limit: 1000})
+			require.NoError(t, err)
+			require.Len(t, page.Records, 25)
+		}
+		first := 0
+		for _, call := range s.Seen() {
+			if strings.HasPrefix(call, "GET /contacts?limit=10&page=1") {
+				first++
+			}
+		}
+		require.Equal(t, 1, first)
+		require.Positive(t, refused.Load())
 	})
 }

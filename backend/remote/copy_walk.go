@@ -90,15 +90,29 @@ func (l *look) pass(ctx context.Context, since *string) (next string, err error)
 			return err
 		}
 		passed, err := l.apply(ctx, l.mark, page)
-		if err == nil {
-			err = l.readPassed(ctx, page, passed)
-		}
 		if err != nil {
 			return err
 		}
+		return l.readPassed(ctx, page, passed)
+	}, l.rest)
+}
+
+// rest waits between two requests, while others have their turns, and keeps the lease.
+func (l *look) rest(ctx context.Context, wait time.Duration) error {
+	for {
 		l.release()
-		return l.turn(ctx)
-	})
+		l.release = func() {}
+		step := min(wait, 30*time.Second)
+		if err := auth.Sleep(ctx, step); err != nil {
+			return err
+		}
+		if err := l.turn(ctx); err != nil {
+			return err
+		}
+		if wait -= step; wait <= 0 {
+			return nil
+		}
+	}
 }
 
 // readPassed reads the passed records of a page singly: others read or wrote them while the page was

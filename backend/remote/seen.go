@@ -42,7 +42,7 @@ func (d *Driver) Walk(ctx context.Context, m *mapping.Resource, client auth.Clie
 			each(all)
 		}
 		return err
-	})
+	}, auth.Sleep)
 	return err
 }
 
