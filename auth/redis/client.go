@@ -78,10 +78,10 @@ func Open(o Options) (*Client, error) {
 	return &Client{client, open}, nil
 }
 
-// probeName returns the key that Ready writes. In a cluster each probe reaches one of its servers.
 // namePrefix is what every name in Redis begins with. A rule of Redis for who may do what can go by it.
 const namePrefix = "frontdesk:"
 
+// probeName returns the key that Ready writes. In a cluster each probe reaches one of its servers.
 func probeName() string { return namePrefix + "probe:" + rand.Text()[:1] }
 
 // probeLife is how long the server keeps what a probe wrote.
