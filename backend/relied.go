@@ -52,7 +52,7 @@ type need struct {
 	resource   string
 	fields     []string
 	operations []mapping.Scope
-	writes     string // a field that it sets; "" for none
+	writes     string // which of the fields it sets; "" for none
 }
 
 // needs are those of the interface's endpoints, by path.
@@ -73,24 +73,34 @@ func needs() map[string][]need {
 }
 
 // Carries reports whether the administration supports an endpoint without a resource of its own.
-func (o Offer) Carries(path string) bool {
+func (o Offer) Carries(path string) bool { return len(o.Lacks(path)) == 0 }
+
+// Lacks is what an endpoint without a resource of its own needs and is not there: a resource, a field of one
+// as employee.email, or in words what it is about.
+func (o Offer) Lacks(path string) (all []string) {
 	switch path {
 	case "/backup/owner":
-		return o.Exports
+		if !o.Exports {
+			all = append(all, "all fields")
+		}
 	case "/changes", "/changes/digest":
-		return slices.ContainsFunc(o.Model.Resources, func(r *mapping.Resource) bool { return o.Feed(r) != FeedNone })
+		if !slices.ContainsFunc(o.Model.Resources, func(r *mapping.Resource) bool { return o.Feed(r) != FeedNone }) {
+			all = append(all, "records whose changes are known")
+		}
 	}
 	for _, n := range needs()[path] {
 		r := o.Model.Resource(n.resource)
-		if r == nil || slices.ContainsFunc(n.fields, func(name string) bool { return r.Field(name) == nil }) ||
-			slices.ContainsFunc(n.operations, func(op mapping.Scope) bool { return !o.Has(r, op) }) {
-			return false
+		if r == nil || slices.ContainsFunc(n.operations, func(op mapping.Scope) bool { return !o.Has(r, op) }) {
+			all = append(all, n.resource)
+			continue
 		}
-		if n.writes != "" && o.Writes != nil && !o.Writes(r, r.Field(n.writes)) {
-			return false
+		for _, name := range n.fields {
+			if f := r.Field(name); f == nil || name == n.writes && o.Writes != nil && !o.Writes(r, f) {
+				all = append(all, n.resource+"."+name)
+			}
 		}
 	}
-	return true
+	return all
 }
 
 // JudgeModel returns what the model lacks for its rules, as [strictyaml.Problems].

@@ -77,6 +77,32 @@ func (g *Gateway) narrow(x *Exchange) error {
 	return refusal(e.refuses(x.Key), x.Method, x.Path)
 }
 
+// Withheld is what an operation without a resource of its own needs and the rights of an api_key take away,
+// so that it is not offered to it: a field, as employee.email, or all of them.
+func (g *Gateway) Withheld(key *auth.Key, op *Operation) []string {
+	if key.Rights == nil || op.Endpoint.Resource != nil || !op.isFor(key) {
+		return nil
+	}
+	return g.within(key.Rights).o.Offer.Lacks(op.Endpoint.Path)
+}
+
+// EndpointNeed is an operation that an allowlist grants, and what Withheld says of it.
+type EndpointNeed struct {
+	Grant Grant
+	Lacks []string
+}
+
+// EndpointsWithheld returns the operations that an api_key is granted and not offered.
+func (g *Gateway) EndpointsWithheld(key *auth.Key) (all []EndpointNeed) {
+	for op := range g.routes.operations {
+		if lacks := g.Withheld(key, op); lacks != nil {
+			grant, _ := op.Grant()
+			all = append(all, EndpointNeed{grant, lacks})
+		}
+	}
+	return all
+}
+
 // noteFields notes for the log which fields a request was refused for that its api_key may not use.
 func (x *Exchange) noteFields(err error) {
 	if x.rights == nil || x.Endpoint == nil || x.Endpoint.Resource == nil || x.Operation == nil || x.Operation.single != nil || x.routes.whole == nil {

@@ -123,7 +123,7 @@ func (a *agreement) writeConfig(file string) (keys []string) {
 		if i == 0 {
 			rules["* /*"] = true
 		}
-		a.rules = append(a.rules, a.takeFields(slices.Collect(maps.Keys(rules))))
+		a.rules = append(a.rules, a.takeFields(slices.Sorted(maps.Keys(rules))))
 		text.WriteString("    allow:\n")
 		for _, rule := range a.rules[i] {
 			fmt.Fprintf(&text, "      - %s\n", must.Have(config.ParseRule(rule))(a.t).YAML())

@@ -302,11 +302,10 @@ func (a *Audit) arrays(key *Key) {
 
 // fieldRights finds side effects of withheld fields, and entries that withhold none.
 func (a *Audit) fieldRights(key *Key) {
-	if key.auth.Rights != nil {
-		if at := slices.IndexFunc(key.Allow, func(rule config.Rule) bool { return rule.Matches("POST", "/backup/owner") }); at >= 0 {
-			a.add(Note, "backup-withheld", key, key.AllowAt(at), fmt.Sprintf("%s grants POST /backup/owner, which is not offered to a key without all fields: a backup has them", key.Allow[at]),
-				"give backups to a key of their own")
-		}
+	for _, need := range a.lists.gateway.EndpointsWithheld(key.auth) {
+		at := slices.IndexFunc(key.Allow, func(rule config.Rule) bool { return rule.Matches(need.Grant.Method, need.Grant.Path) })
+		a.add(Note, "endpoint-withheld", key, key.AllowAt(at), fmt.Sprintf("%s grants %s, which is not offered to a key without %s", key.Allow[at], need.Grant, strings.Join(need.Lacks, ", ")),
+			"give it to a key of its own, or grant what it needs")
 	}
 	for i, rule := range key.Allow {
 		if rule.TakesFields() && !slices.ContainsFunc(a.lists.offered, func(e config.Endpoint) bool { return len(rule.Takes(e)) > 0 }) {

@@ -34,6 +34,9 @@ func (l *Lists) explainFields(r *explained, key *Key, method string, e gateway.E
 			}
 		}
 	}
+	if lacks := l.gateway.Withheld(key.auth, e.Operation); lacks != nil {
+		r.say("withheld", "the endpoint, which is not offered without %s", strings.Join(lacks, ", "))
+	}
 	for _, name := range e.Fields {
 		resource, field, _ := strings.Cut(name, ".")
 		if at := config.TakenBy(key.Allow, l.offered, resource, field); at >= 0 {

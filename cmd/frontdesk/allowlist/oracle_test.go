@@ -121,11 +121,32 @@ func (n naive) judge(rules []string, method, target string) string {
 	return unknown
 }
 
+// fieldsOf are those without which an endpoint is not offered.
+var fieldsOf = map[string][]string{
+	"/empoyee/email":        {"employee.username", "employee.email"},
+	"/document/info":        {"document.name", "document.mime_type", "document.size", "document.sha256", "document.external_url"},
+	"/contact/checkaddress": {"country.code"},
+	"/updatelicenseplate":   {"vehicle.license_plate", "vehicle.country_id"},
+	"/vehicle/publishstart": {"vehicle.publish_status", "vehicle.tax_kind", "vehicleadvertisementsite.vehicle_id"},
+	"/vehicle/publishstop":  {"vehicle.publish_status"},
+}
+
 // grants reports whether entries grant an endpoint: who may write many records may write one, and a backup
 // has all fields.
 func (n naive) grants(rules []string, method, endpoint string) bool {
 	if endpoint == "/backup/owner" && slices.ContainsFunc(rules, func(rule string) bool { return strings.Contains(rule, ": {") }) {
 		return false
+	}
+	for _, field := range fieldsOf[endpoint] {
+		resource, name, _ := strings.Cut(field, ".")
+		if slices.ContainsFunc(rules, func(rule string) bool {
+			grant, fields, takes := strings.Cut(rule, ": {without: [")
+			taken, path, _ := strings.Cut(grant, " ")
+			reads := taken == "GET" || taken == "*" || !rig.AllowedBy(rules, "GET", path)
+			return takes && path == "/"+resource && strings.TrimSuffix(fields, "]}") == name && reads
+		}) {
+			return false
+		}
 	}
 	one, many := strings.CutSuffix(endpoint, "/bulk")
 	return rig.AllowedBy(rules, method, endpoint) && (!many || rig.AllowedBy(rules, method, one))
