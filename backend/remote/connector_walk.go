@@ -71,7 +71,7 @@ func (c *connector) walk(ctx context.Context, r *sheet.Resource, client auth.Cli
 	k.page = &pageRequest{number: w.pages.First, limit: w.pages.Size}
 	for refused := 0; ; {
 		p, found, err := w.ask(ctx, cursor)
-		if wait := w.pauseOf(err, refused); wait > 0 {
+		if wait := pauseOf(ctx, err, refused); wait > 0 {
 			if err := rest(ctx, wait); err != nil {
 				return "", err
 			}
@@ -109,10 +109,11 @@ func (c *connector) walk(ctx context.Context, r *sheet.Resource, client auth.Cli
 const mostRefusals = 10
 
 // pauseOf is after how long a page is asked for again that was refused with 429, and zero if it is not. A
-// walk over many pages would never end if each refusal ended it; a poll is made again anyway.
-func (w *walking) pauseOf(err error, refused int) time.Duration {
+// walk over many pages would never end if each refusal ended it. What a request waits for has a deadline, and
+// is refused.
+func pauseOf(ctx context.Context, err error, refused int) time.Duration {
 	var violation *mapping.Error
-	if !w.all || refused == mostRefusals || !errors.As(err, &violation) || violation.RetryAfter == 0 {
+	if _, bounded := ctx.Deadline(); bounded || refused == mostRefusals || !errors.As(err, &violation) || violation.RetryAfter == 0 {
 		return 0
 	}
 	return max(violation.RetryAfter, min(time.Second<<refused, time.Minute))

@@ -113,8 +113,7 @@ func TestCopyWaitsAsLongAsAsked(t *testing.T) {
 				return
 			}
 			refused.Add(1)
-			w.Header().Set("Retry-After", "30")
-			w.WriteHeader(http.StatusTooManyRequests)
+			refuse(w, "30")
 		}))
 		d := openDriver(t, strings.Replace(remotetest.RackSheet, "SINCE", remotetest.WithSince, 1), "http://127.0.0.1:1", "", func(o *Options) { o.Dial = dial })
 		listed(t, d, north, "contact", "name")
@@ -134,45 +133,54 @@ func TestCopyWaitsAsLongAsAsked(t *testing.T) {
 	})
 }
 
+// refuse says that a service is asked too often.
+func refuse(w http.ResponseWriter, after string) {
+	w.Header().Set("Retry-After", after)
+	w.WriteHeader(http.StatusTooManyRequests)
+}
+
 // TestWalkOfAServiceWithABudget: a service that answers one request in 50 seconds is walked once, by one of
 // two gateways, which keeps its lease through refusals and pauses.
 func TestWalkOfAServiceWithABudget(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := remotetest.NewRack()
-		var last time.Time
-		var refused atomic.Int64
-		dial := inMemory(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			late := false
-			s.Do(func() {
-				if late = time.Since(last) < 50*time.Second; !late {
-					last = time.Now()
-				}
-			})
-			if late {
-				refused.Add(1)
-				w.Header().Set("Retry-After", "50")
-				w.WriteHeader(http.StatusTooManyRequests)
-				return
+	for name, since := range map[string]string{"without polls": "", "with polls": remotetest.WithSince} {
+		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { budget(t, since) }) })
+	}
+}
+
+func budget(t *testing.T, since string) {
+	s := remotetest.NewRack()
+	var last time.Time
+	var refused atomic.Int64
+	dial := inMemory(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		late := false
+		s.Do(func() {
+			if late = time.Since(last) < 50*time.Second; !late {
+				last = time.Now()
 			}
-			s.ServeHTTP(w, r)
-		}))
-		sheet, db := strings.NewReplacer("SINCE", "", "result: items,", "result: items, pause: 90s,").Replace(remotetest.RackSheet), keepDB(t, "")
-		open := func() *Driver { return openOn(t, sheet, "http://127.0.0.1:1", db, func(o *Options) { o.Dial = dial }) }
-		d, other := open(), open()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-		defer cancel()
-		for _, gateway := range []*Driver{d, other} {
-			page, err := gateway.List(ctx, gateway.Sheet.Model.Resource("contact"), backend.Query{Client: north, Limit: 1000})
-			require.NoError(t, err)
-			require.Len(t, page.Records, 25)
+		})
+		if late {
+			refused.Add(1)
+			refuse(w, "50")
+			return
 		}
-		first := 0
-		for _, call := range s.Seen() {
-			if strings.HasPrefix(call, "GET /contacts?limit=10&page=1") {
-				first++
-			}
+		s.ServeHTTP(w, r)
+	}))
+	sheet, db := strings.NewReplacer("SINCE", since, "result: items,", "result: items, pause: 90s,").Replace(remotetest.RackSheet), keepDB(t, "")
+	open := func() *Driver { return openOn(t, sheet, "http://127.0.0.1:1", db, func(o *Options) { o.Dial = dial }) }
+	d, other := open(), open()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	for _, gateway := range []*Driver{d, other} {
+		page, err := gateway.List(ctx, gateway.Sheet.Model.Resource("contact"), backend.Query{Client: north, Limit: 1000})
+		require.NoError(t, err)
+		require.Len(t, page.Records, 25)
+	}
+	first := 0
+	for _, call := range s.Seen() {
+		if call == "GET /contacts?limit=10&page=1" {
+			first++
 		}
-		require.Equal(t, 1, first)
-		require.Positive(t, refused.Load())
-	})
+	}
+	require.Equal(t, 1, first)
+	require.Positive(t, refused.Load())
 }

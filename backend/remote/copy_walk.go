@@ -34,7 +34,7 @@ type look struct {
 	odd     bool       // accept pages that lack what all records had, or have no record that can be shown
 	isWalk  bool       // over all records
 	walked  time.Time  // when the last walk began
-	leased  bool       // the look has had the lease
+	leased  bool       // the look has had the lease, or the walk that it is a part of
 
 	jq    []string        // all jq that reads the records
 	named map[string]bool // by member: whether jq names it
@@ -149,7 +149,7 @@ func (l *look) turn(ctx context.Context) (err error) {
 		return err
 	}
 	l.release = release
-	if l.isWalk {
+	if l.isWalk || l.leased {
 		lease := l.c.lease
 		if l.leased {
 			lease = l.c.renew
@@ -338,6 +338,7 @@ func (c *copied) again(ctx context.Context, p *walked, s state, why error) (*loo
 func (c *copied) catchUp(ctx context.Context, p *walked, l *look, now time.Time) (string, error) {
 	from := since(p, l.first, now)
 	changed := c.look(p, nil)
+	changed.leased, changed.walked = l.leased, l.walked // it is a part of the walk
 	if _, err := changed.run(ctx, &from); err != nil {
 		return "", err
 	}
