@@ -42,7 +42,7 @@ func (s *Script) expect(line, e string) {
 			if s.isLike(line, text) {
 				return true
 			}
-			s.last = s.ask()
+			s.ask()
 			return false
 		}, "%s: %s", line, text)
 	case "ids":

@@ -37,8 +37,8 @@ type Script struct {
 	*rig.Practice
 	Vars  map[string]string // by the names that lines have for them
 	last  rig.Answer
-	ask   func() rig.Answer // the last request again
-	wants []string          // messages that the last answer has to have
+	ask   func()   // the last request again
+	wants []string // messages that the last answer has to have
 }
 
 // Section is one of a file, line by line.
@@ -205,9 +205,12 @@ func (s *Script) request(line string, expectations []string) {
 			token = b[3]
 		}
 	}
-	s.ask = func() rig.Answer { return s.Call(m[3], spell(m[4]), token, spell(m[5]), headers...) }
-	s.last, s.wants = s.ask(), nil
-	require.Equal(s.T, m[1], strconv.Itoa(s.last.Status), "%s: %s", line, s.last.Body)
+	s.ask = func() {
+		s.last = s.Call(m[3], spell(m[4]), token, spell(m[5]), headers...)
+		require.Equal(s.T, m[1], strconv.Itoa(s.last.Status), "%s: %s", line, s.last.Body)
+	}
+	s.wants = nil
+	s.ask()
 	s.Vars["target"], _, _ = strings.Cut(m[4], "?")
 	for _, e := range append([]string{inline}, expectations...) {
 		if e != "" {
