@@ -249,6 +249,22 @@ func alter(dsn, statement string) error {
 	return err
 }
 
+// Settled waits until no transaction is under way that is older than what was written, on the whole server, so that
+// PostgreSQL has /changes tell all of it. Other tests have such transactions too.
+func (p *Practice) Settled() {
+	if !strings.HasPrefix(p.DSN, "postgres") {
+		return
+	}
+	conn := Beside(p.T, p.DSN)
+	var last, oldest int64
+	require.NoError(p.T, conn.QueryRow(p.T.Context(), "SELECT pg_current_xact_id()::text::bigint").Scan(&last))
+	await.True(p.T, func() bool {
+		require.NoError(p.T, conn.QueryRow(p.T.Context(), "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint").Scan(&oldest))
+		return oldest > last
+	})
+	require.NoError(p.T, conn.Close(p.T.Context()))
+}
+
 // Raw sends bytes as they are, and reads the one answer.
 func (d *Desk) Raw(request string) Answer {
 	d.T.Helper()

@@ -159,8 +159,12 @@ func contractAgentWrites(t *testing.T, p *rig.Practice) {
 	other := p.Login(rig.FullKey, "demo")
 	remove := p.Rehearse(p.Token, fmt.Sprintf(`{"operation":"delete","resource":"contact","id":%d}`, id))
 	require.Contains(t, string(remove.Body), `{"would_delete":{"id":`)
+	letter := "A"
+	if remove.Ticket[0] == 'A' {
+		letter = "B"
+	}
 	for _, bad := range []struct{ token, ticket string }{
-		{other, remove.Ticket}, {p.Token, remove.Ticket + "A"}, {p.Token, "A" + remove.Ticket[1:]}, {p.Token, remove.Ticket[4:]}, {p.Token, ""}, {p.Token, "no ticket"},
+		{other, remove.Ticket}, {p.Token, remove.Ticket + "A"}, {p.Token, letter + remove.Ticket[1:]}, {p.Token, remove.Ticket[4:]}, {p.Token, ""}, {p.Token, "no ticket"},
 	} {
 		told := p.Commit(bad.token, bad.ticket)
 		require.Equal(t, 403, told.Status)

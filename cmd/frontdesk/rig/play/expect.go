@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"frontdesk/cmd/frontdesk/rig"
-	"frontdesk/cmd/frontdesk/rig/await"
 )
 
 // expect holds the last answer to one expectation, or keeps something of it.
@@ -36,15 +35,10 @@ func (s *Script) expect(line, e string) {
 	case "==":
 		require.JSONEq(s.T, text, body, line)
 	case "~~":
-		require.True(s.T, s.isLike(line, text), "%s: %s\nis not %s", line, body, text)
-	case "~>":
-		await.True(s.T, func() bool {
-			if s.isLike(line, text) {
-				return true
-			}
-			s.ask()
-			return false
-		}, "%s: %s", line, text)
+		var want, got any
+		require.NoError(s.T, json.Unmarshal([]byte(text), &want), text)
+		require.NoError(s.T, json.Unmarshal(s.last.Body, &got), line)
+		require.True(s.T, has(got, want), "%s: %s\nis not %s", line, body, text)
 	case "ids":
 		require.Equal(s.T, strings.Trim(text, "-"), strings.Trim(fmt.Sprint(s.ids()), "[]"), "%s: %s", line, body)
 	case "is":
@@ -112,14 +106,6 @@ func (s *Script) part(of string) string {
 		v = v.(map[string]any)[name]
 	}
 	return fmt.Sprint(v)
-}
-
-// isLike reports whether the last answer has all that the text has.
-func (s *Script) isLike(line, text string) bool {
-	var want, got any
-	require.NoError(s.T, json.Unmarshal([]byte(text), &want), text)
-	require.NoError(s.T, json.Unmarshal(s.last.Body, &got), line)
-	return has(got, want)
 }
 
 // has reports whether a value has all that is wanted: members, the same elements, or what fits a pattern.

@@ -23,7 +23,6 @@ import (
 //	201 [Header: value] @session METHOD target body -> name   a request, and the name of the ID that is answered
 //	409 METHOD target body => message                         each => is a message of an error, in order
 //	== {…}, ~~ {…}                                            what the answer is as JSON, and what it has, where "/…/" is a pattern
-//	~> {…}                                                    what it has sooner or later: the request is sent until it does
 //	ids 1 2, ids -                                            the IDs of a list
 //	  is, isnot, has, not TEXT, empty, errors N               the answer's text, and how many errors it tells
 //	  Name: value, !value, /pattern/, -                       a header of the answer
@@ -37,7 +36,6 @@ type Script struct {
 	*rig.Practice
 	Vars  map[string]string // by the names that lines have for them
 	last  rig.Answer
-	ask   func()   // the last request again
 	wants []string // messages that the last answer has to have
 }
 
@@ -141,7 +139,7 @@ var (
 	macro     = regexp.MustCompile(`«([^»]*)»`)
 	asked     = regexp.MustCompile(`^(\d{3}) ((?:\[[^]]*\] |@\S+ )*)([A-Z]+) (\S+)(?: ((?s).*))?$`)
 	with      = regexp.MustCompile(`\[([\w-]+): ?([^]]*)\]|@(\S+)`)
-	expected  = regexp.MustCompile(` (=>|==|~~|~>|->|ids) `)
+	expected  = regexp.MustCompile(` (=>|==|~~|->|ids) `)
 	headerIs  = regexp.MustCompile(`^([A-Z][\w-]*):(?: (.*))?$`)
 	keepsThis = regexp.MustCompile(`^(\w+) := (\S+)$`)
 )
@@ -205,12 +203,11 @@ func (s *Script) request(line string, expectations []string) {
 			token = b[3]
 		}
 	}
-	s.ask = func() {
-		s.last = s.Call(m[3], spell(m[4]), token, spell(m[5]), headers...)
-		require.Equal(s.T, m[1], strconv.Itoa(s.last.Status), "%s: %s", line, s.last.Body)
+	if strings.HasPrefix(m[4], "/changes") {
+		s.Settled()
 	}
-	s.wants = nil
-	s.ask()
+	s.last, s.wants = s.Call(m[3], spell(m[4]), token, spell(m[5]), headers...), nil
+	require.Equal(s.T, m[1], strconv.Itoa(s.last.Status), "%s: %s", line, s.last.Body)
 	s.Vars["target"], _, _ = strings.Cut(m[4], "?")
 	for _, e := range append([]string{inline}, expectations...) {
 		if e != "" {
