@@ -167,7 +167,7 @@ func (l *look) turn(ctx context.Context) (err error) {
 var errOthers = errors.New("another gateway walks")
 
 // note counts what a page has. It fails with errMissing if all records had a member that no record of
-// the page has, although the copy has a value of one of these records there.
+// the page has, unless the copy has each of these records without a value there.
 func (l *look) note(ctx context.Context, page []taken) error {
 	if len(page) == 0 {
 		return nil
@@ -176,7 +176,7 @@ func (l *look) note(ctx context.Context, page []taken) error {
 	lacking, here, there := map[string]int{}, map[string]int{}, 0
 	shown, whole, nobodys := 0, 0, 0 // records that are not hidden, that can be shown, that have no client
 	var why error                    // why one cannot be shown
-	ids := make([]int32, 0, len(page))
+	ids, wholes := make([]int32, 0, len(page)), make([]int32, 0, len(page))
 	for _, t := range page {
 		ids = append(ids, t.rec.ID())
 		if l.seen = append(l.seen, t.rec.ID()); l.isWalk {
@@ -204,6 +204,7 @@ func (l *look) note(ctx context.Context, page []taken) error {
 			continue
 		}
 		whole++
+		wholes = append(wholes, t.rec.ID())
 		l.count++
 		absent := map[int]bool{}
 		for _, i := range t.absent {
@@ -247,7 +248,7 @@ func (l *look) note(ctx context.Context, page []taken) error {
 		if n < whole || !l.members[name] {
 			continue
 		}
-		if had, err := l.c.records.AnySet(ctx, r.Resource.Field(name), r.Resource, ids); err != nil || had {
+		if _, unset, err := l.c.records.Set(ctx, r.Resource.Field(name), r.Resource, wholes); err != nil || unset < whole {
 			return cmp.Or(ownFailure("copy of records", err), fmt.Errorf("%w: %s.%s", errMissing, r.Name, name))
 		}
 	}
@@ -307,7 +308,7 @@ func (c *copied) walk(ctx context.Context, p *walked) error {
 }
 
 // again walks once more after a page lacked what all records had before. If other records still have
-// it, the page is accepted; if none has, the service has changed.
+// it, or the copy has no value of it either, the page is accepted; if not, the service has changed.
 func (c *copied) again(ctx context.Context, p *walked, s state, why error) (*look, error) {
 	l := c.look(p, s.members)
 	l.isWalk, l.only, l.walked = true, true, s.walked
@@ -319,7 +320,15 @@ func (c *copied) again(ctx context.Context, p *walked, s state, why error) (*loo
 	}
 	known := maps.Clone(s.members)
 	for name := range known {
-		if l.all == 0 || l.count == 0 && !isMember(name) || l.present[name] > 0 {
+		accepted := l.all == 0 || l.count == 0 && !isMember(name) || l.present[name] > 0
+		if !accepted && !isMember(name) {
+			set, _, err := c.records.Set(ctx, p.r.Resource.Field(name), p.r.Resource, l.seen)
+			if err != nil {
+				return nil, ownFailure("copy of records", err)
+			}
+			accepted = set == 0
+		}
+		if accepted {
 			delete(known, name)
 		}
 	}

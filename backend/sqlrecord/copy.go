@@ -55,12 +55,12 @@ func (s *Store) Elements(ctx context.Context, q backend.Query, f *mapping.Field,
 	return all, err
 }
 
-// AnySet reports whether one of these records has a value in a field.
-func (s *Store) AnySet(ctx context.Context, f *mapping.Field, r *mapping.Resource, ids []int32) (is bool, err error) {
+// Set counts the records of these that have a value in a field, and those that are there without one.
+func (s *Store) Set(ctx context.Context, f *mapping.Field, r *mapping.Resource, ids []int32) (set, unset int, err error) {
 	t := s.tables[r]
-	text := "SELECT count(" + t.columns[f.Index] + ")"
-	return is, s.byIDs(ctx, t, text, oneInt, r.ID, ids, func(row []mapping.Value) error {
-		is = is || row[0].Int() > 0
+	return set, unset, s.byIDs(ctx, t, "SELECT count("+t.columns[f.Index]+"), count(*)", []Column{Number, Number}, r.ID, ids, func(row []mapping.Value) error {
+		set += int(row[0].Int())
+		unset += int(row[1].Int() - row[0].Int())
 		return nil
 	})
 }
