@@ -262,8 +262,7 @@ func (s suspect) read(t *testing.T) map[string]any {
 // least 95 in 100. Those that it does not tell of are listed.
 func TestForeignMutants(t *testing.T) {
 	model := must.Have(mapping.LoadModel(""))(t)
-	seed := rand.Uint64()
-	t.Logf("random seed %d", seed)
+	seed := sqltest.Seed(t)
 	random := rand.New(rand.NewPCG(seed, seed))
 	tried, survived := 0, 0
 	for name, system := range suspects(t) {

@@ -4,6 +4,7 @@ package sqltest
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -123,6 +124,21 @@ func create(t testing.TB, like string) string {
 // Soak reports whether the environment asks for the long form of a test: many rounds,
 // as make soak has them.
 func Soak() bool { return os.Getenv("FRONTDESK_SOAK") != "" }
+
+// Seed is that of what a test draws: the same in each run of the tests, so that nothing but the code decides, and a
+// new one in the soak. FRONTDESK_SEED names one that is to be drawn again.
+func Seed(t testing.TB) uint64 {
+	t.Helper()
+	seed, err := strconv.ParseUint(os.Getenv("FRONTDESK_SEED"), 10, 64)
+	if err != nil {
+		seed = 1
+		if Soak() {
+			seed = rand.Uint64()
+		}
+	}
+	t.Logf("FRONTDESK_SEED=%d", seed)
+	return seed
+}
 
 func (c *cluster) dsn(database string) string { return c.node.DSN(database) }
 

@@ -83,8 +83,7 @@ func TestCallbackKill(t *testing.T) {
 		}
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			seed := rand.Uint64()
-			t.Logf("random seed %d", seed)
+			seed := sqltest.Seed(t)
 			k := &callbackKill{system: s.start(t), t: t, random: rand.New(rand.NewPCG(seed, seed)), heard: map[string]int{}, cut: map[string]bool{}, made: map[string]promise{}}
 			var o rig.Options
 			k.hooks, o = rig.NewHooks(t, func(http.ResponseWriter, *http.Request) {

@@ -46,8 +46,7 @@ type service struct {
 
 func startService(t *testing.T, a *administration, gateways int) *service {
 	t.Helper()
-	seed := rand.Uint64()
-	t.Logf("random seed %d", seed)
+	seed := sqltest.Seed(t)
 	s := &service{administration: a, t: t, random: rand.New(rand.NewPCG(seed, seed)), wake: make(chan struct{}, 1)}
 	for range gateways {
 		g := &gateway{options: a.options, passwords: map[string]string{a.user.name: a.user.password, a.other.name: a.other.password}}

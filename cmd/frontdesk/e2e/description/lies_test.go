@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -50,7 +49,7 @@ func TestDescriptionCannotLie(t *testing.T) {
 			d := rig.Start(t, o)
 			grants := granted(t, d, d.LoginAs(rig.FullKey, driver.username, driver.password))
 			d.Shutdown()
-			random := rand.New(rand.NewPCG(20+seed(), uint64(len(grants))))
+			random := rand.New(rand.NewPCG(20+sqltest.Seed(t), uint64(len(grants))))
 			for i := range lists {
 				random.Shuffle(len(grants), func(a, b int) { grants[a], grants[b] = grants[b], grants[a] })
 				drawn := grants[:8]
@@ -62,7 +61,7 @@ func TestDescriptionCannotLie(t *testing.T) {
 			d = rig.Start(t, o)
 			whole, all := descriptionOf(t, d, rig.FullKey), d.LoginAs(rig.FullKey, driver.username, driver.password)
 			for i := range lists {
-				l := liar{T: t, d: d, own: descriptionOf(t, d, rig.ArrayKey(i)), whole: whole, draw: newDraw(whole), token: d.LoginAs(rig.ArrayKey(i), driver.username, driver.password), all: all}
+				l := liar{T: t, d: d, own: descriptionOf(t, d, rig.ArrayKey(i)), whole: whole, draw: newDraw(t, whole), token: d.LoginAs(rig.ArrayKey(i), driver.username, driver.password), all: all}
 				l.judge()
 			}
 		})
@@ -139,15 +138,6 @@ func (l liar) judge() {
 			}
 		}
 	}
-}
-
-// seed is another one where FRONTDESK_SEED says so.
-func seed() uint64 {
-	n, err := strconv.ParseUint(os.Getenv("FRONTDESK_SEED"), 10, 64)
-	if err != nil {
-		return 1
-	}
-	return n
 }
 
 // address is that of an operation with what it requires.

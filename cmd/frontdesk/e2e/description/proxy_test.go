@@ -38,7 +38,7 @@ func TestForeignProxy(t *testing.T) {
 	d, file := described(t, allow, "/openapi.json")
 	doc := must.Have(openapi3.NewLoader().LoadFromData(must.Have(os.ReadFile(file))(t)))(t)
 	proxy := startPrism(t, node, folder, file, d.Base)
-	draw := newDraw(doc)
+	draw := newDraw(t, doc)
 	token := d.Login(rig.ArrayKey(0), "demo")
 	client := &http.Client{Transport: &http.Transport{}}
 	t.Cleanup(client.CloseIdleConnections)
@@ -104,8 +104,8 @@ type target struct {
 // apart are operations that the requests after them would feel, or that wait for a callback.
 var apart = []string{"authenticate", "logout", "forgotPassword", "backupOwner", "waitForChanges", "getWebhookResult", "downloadResult", "listChanges"}
 
-func newDraw(doc *openapi3.T) *drawing {
-	d := &drawing{Rand: rand.New(rand.NewPCG(seed(), 21))}
+func newDraw(t testing.TB, doc *openapi3.T) *drawing {
+	d := &drawing{Rand: rand.New(rand.NewPCG(sqltest.Seed(t), 21))}
 	paths := doc.Paths.Map()
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		operations := paths[path].Operations()

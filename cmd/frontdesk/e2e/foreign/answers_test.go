@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -240,8 +239,7 @@ func TestHostileExchanges(t *testing.T) {
 	}
 	for _, form := range forms {
 		t.Run(form.name, func(t *testing.T) {
-			seed := uint64(time.Now().UnixNano())
-			t.Logf("seed %d", seed)
+			seed := sqltest.Seed(t)
 			s := newStranger(t, form)
 			d := s.desk(t)
 			tokens := []string{d.Login(rig.FullKey, "anna"), d.Login(rig.FullKey, "bert")}

@@ -80,8 +80,7 @@ func TestBulkIsOneByOne(t *testing.T) {
 				d := rig.Start(t, rig.Options{DSN: engine.DSN(t)})
 				both[i] = &twin{Desk: d, token: d.Login(rig.FullKey, "demo"), made: map[string][]int{}}
 			}
-			seed := rand.Uint64()
-			t.Logf("random seed %d", seed)
+			seed := sqltest.Seed(t)
 			random := rand.New(rand.NewPCG(seed, seed))
 			statuses := map[int]int{}
 			for range rounds {

@@ -60,8 +60,7 @@ func TestKill(t *testing.T) {
 			if sqltest.Soak() {
 				rounds = 50
 			}
-			seed := rand.Uint64()
-			t.Logf("random seed %d", seed)
+			seed := sqltest.Seed(t)
 			run := &killRun{t: t, dsn: engine.DSN(t), random: rand.New(rand.NewPCG(seed, seed)), orders: map[string]bool{}}
 			for round := range rounds {
 				run.check(round, run.untilKilled(round))

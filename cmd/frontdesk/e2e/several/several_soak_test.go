@@ -108,8 +108,7 @@ func (s *soak) work() (stop func()) {
 // program, and what they share.
 func startSoak(t *testing.T, program string) *soak {
 	t.Helper()
-	seed := rand.Uint64()
-	t.Logf("random seed %d", seed)
+	seed := sqltest.Seed(t)
 	s := &soak{
 		t: t, random: rand.New(rand.NewPCG(seed, seed)), redis: redistest.Start(t),
 		ledger: &ledger{heard: map[string]bool{}, promised: map[string]string{}, contacts: map[string]bool{}, orders: map[string]bool{}},
