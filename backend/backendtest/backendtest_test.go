@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"bytes"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"net/http"
@@ -60,6 +61,33 @@ func TestEnded(t *testing.T) {
 		r := s.runOn(Case{ID: "a.b", run: run}, nil)
 		assert.Equal(t, want, strings.TrimSpace(string(r.Status)+" "+r.Reason))
 	}
+}
+
+// TestPlatesThatAreTaken makes a vehicle where the administration has the first plate already.
+func TestPlatesThatAreTaken(t *testing.T) {
+	var plates []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var sent struct {
+			Plate string `json:"license_plate"`
+		}
+		assert.NoError(t, json.NewDecoder(r.Body).Decode(&sent))
+		if plates = append(plates, sent.Plate); len(plates) == 1 {
+			w.WriteHeader(http.StatusConflict)
+			_, _ = w.Write([]byte(`{"errorCode":409,"message":"taken","reason":"duplicate_value","field":"license_plate"}`))
+			return
+		}
+		w.WriteHeader(http.StatusCreated)
+		_, _ = w.Write([]byte(`{"data":{"id":7}}`))
+	}))
+	defer server.Close()
+	s := newSuite(t.Context(), Options{BaseURL: server.URL, APIKey: secretKey})
+	s.loggedIn, s.access = time.Now(), map[string]bool{"POST /vehicle": true}
+	vehicle := &Resource{Name: "vehicle", Fields: []*Field{{Name: "license_plate", Datatype: "varchar", Length: 10, Required: true, Unique: true, Validation: "license_plate"}}}
+	r := s.runOn(Case{ID: "a.b", run: func(t *T) { t.equal("the id", 7, t.create(vehicle, nil)) }}, nil)
+	require.Equal(t, Passed, r.Status, "%s %v", r.Reason, plates)
+	require.Len(t, plates, 2)
+	require.NotEqual(t, plates[0], plates[1])
+	s.http.CloseIdleConnections()
 }
 
 // TestOpenAPIDescribed compares descriptions with what the api_key may call.

@@ -226,9 +226,11 @@ func (t *T) createAnswer(r *Resource, more values) (answer, int) {
 		if t.learnAlphabets(r, f, more) {
 			continue
 		}
-		if code := r.field(f.Field); f.Reason == "duplicate_value" && code != nil && code.Reference == "" && code.Length <= 3 && try < 50 {
+		// Short codes collide with existing ones, and so do plates, of which there are ten million.
+		if code := r.field(f.Field); f.Reason == "duplicate_value" && code != nil && try < 50 &&
+			(code.Reference == "" && code.Length <= 3 || code.Validation == "license_plate" && more[f.Field] == nil) {
 			if more[f.Field] != nil {
-				more[f.Field] = t.value(code) // short codes collide with existing ones
+				more[f.Field] = t.value(code)
 			}
 			continue
 		}

@@ -129,7 +129,7 @@ func StartChild(t testing.TB, o Options) *Child {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "frontdesk.yaml")
 	c := &Child{Desk: Desk{T: t, Ops: FreeAddress(t), Mail: filepath.Join(dir, "mail"), Log: new(LockedBuffer)}}
-	require.NoError(t, os.WriteFile(file, o.config(&c.Desk), 0o600))
+	require.NoError(t, os.WriteFile(file, o.unhurried().config(&c.Desk), 0o600))
 	c.Launch(Binary(t), file, o)
 	return c
 }

@@ -74,7 +74,8 @@ func TestSiege(t *testing.T) {
 func (s *siege) play() *row {
 	s.hooks, s.options = newReceiver(s.t)
 	s.options.DSN, s.options.Descriptors, s.options.Environ = rig.Engines[0].DSN(s.t), descriptors, []string{"GOMEMLIMIT=" + memoryLimit(s.t)}
-	log, err := os.Create(filepath.Join(s.t.TempDir(), "log")) // which takes what is written, whatever this process has to do
+	s.options.Backend, s.options.Server = ", timeout: 10s", "  read_timeout: 10s" // as they are where nobody sets them
+	log, err := os.Create(filepath.Join(s.t.TempDir(), "log"))                    // which takes what is written, whatever this process has to do
 	require.NoError(s.t, err)
 	defer log.Close()
 	s.t.Cleanup(func() {
