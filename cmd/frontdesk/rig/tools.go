@@ -83,9 +83,9 @@ func DealerPak(t testing.TB, engine, dsn string, values ...string) Options {
 	return o
 }
 
-// GarageCloud is the same of the service of remotetest, at an address and with its secret.
+// GarageCloud is the same of the service of remotetest, at an address and with its secret; no call of it ends for want of time.
 func GarageCloud(t testing.TB, url, secret string, values ...string) Options {
 	t.Helper()
-	o, _ := BySheet(t, "remote", Read(t, RemoteSheets(t, "garagecloud.yaml")), append(values, "${GARAGE_URL}", url, "${GARAGE_SECRET}", secret)...)
+	o, _ := BySheet(t, "remote", Read(t, RemoteSheets(t, "garagecloud.yaml")), append(values, "timeout: 5s", "timeout: "+Patience.String(), "${GARAGE_URL}", url, "${GARAGE_SECRET}", secret)...)
 	return o
 }

@@ -128,7 +128,7 @@ func garageCloud(t *testing.T) system {
 		service.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	options := rig.GarageCloud(t, server.URL, remotetest.ClientSecret, "timeout: 5s", "timeout: 60s")
+	options := rig.GarageCloud(t, server.URL, remotetest.ClientSecret)
 	options.Backend += ", timeout: 60s"
 	return system{options: options, jobs: keep(t, options), username: "demo", password: "demo", effects: func() map[string]int {
 		mu.Lock()

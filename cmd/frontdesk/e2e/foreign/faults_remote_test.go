@@ -56,7 +56,7 @@ func startSick(t *testing.T, backend string, bound func(*desk.Bounds)) *sickDesk
 	})
 	o := rig.GarageCloud(t, s.URL(), remotetest.ClientSecret,
 		"    connections: 32\n", "    connections: 32\n    max_answer: 256KiB\n", // the end of an endless answer has to come before its time is up
-		"    timeout: 5s\n", "    timeout: 1m\n")
+	)
 	o.Backend, o.Bound = o.Backend+backend, bound
 	s.Desk = rig.Start(t, o)
 	s.token = s.Login(rig.FullKey, "demo")

@@ -45,7 +45,7 @@ func garageAccounts(t *testing.T) accounts {
 		service.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	o := rig.GarageCloud(t, server.URL, remotetest.ClientSecret, "timeout: 5s", "timeout: 60s")
+	o := rig.GarageCloud(t, server.URL, remotetest.ClientSecret)
 	return accounts{o, "demo", "demo", 8, 152, func() int { return int(asked.Load()) }, held.Lock, held.Unlock}
 }
 

@@ -232,7 +232,7 @@ func TestBeforeACopyIsWhole(t *testing.T) {
 // TestServiceHangs: lists do not wait, each of them, for a service that does not answer.
 func TestServiceHangs(t *testing.T) {
 	t.Parallel()
-	s := newCardfile(t).serve(t, seldom, sinceRevision, ", timeout: 2s")
+	s := newCardfile(t).serve(t, seldom, sinceRevision, ", timeout: 6s")
 	s.list(t)
 	release, came := make(chan struct{}), 0
 	s.instead(func(_ http.ResponseWriter, r *http.Request) bool {
