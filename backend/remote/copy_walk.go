@@ -248,7 +248,7 @@ func (l *look) note(ctx context.Context, page []taken) error {
 		if n < whole || !l.members[name] {
 			continue
 		}
-		if _, unset, err := l.c.records.Set(ctx, r.Resource.Field(name), r.Resource, wholes); err != nil || unset < whole {
+		if _, unset, err := l.c.records.CountSet(ctx, r.Resource.Field(name), r.Resource, wholes); err != nil || unset < whole {
 			return cmp.Or(ownFailure("copy of records", err), fmt.Errorf("%w: %s.%s", errMissing, r.Name, name))
 		}
 	}
@@ -322,7 +322,7 @@ func (c *copied) again(ctx context.Context, p *walked, s state, why error) (*loo
 	for name := range known {
 		accepted := l.all == 0 || l.count == 0 && !isMember(name) || l.present[name] > 0
 		if !accepted && !isMember(name) {
-			set, _, err := c.records.Set(ctx, p.r.Resource.Field(name), p.r.Resource, l.seen)
+			set, _, err := c.records.CountSet(ctx, p.r.Resource.Field(name), p.r.Resource, l.seen)
 			if err != nil {
 				return nil, ownFailure("copy of records", err)
 			}

@@ -63,7 +63,7 @@ func (c *copied) readOnce(ctx context.Context, r *sheet.Resource, client auth.Cl
 			if !p.has(f) {
 				continue
 			}
-			if _, unset, err := c.records.Set(ctx, f, r.Resource, []int32{id}); err != nil || unset == 0 {
+			if _, unset, err := c.records.CountSet(ctx, f, r.Resource, []int32{id}); err != nil || unset == 0 {
 				c.fly(&p.walks)
 				return taken{}, cmp.Or(ownFailure("copy of a record", err), errChangedMember(r, f))
 			}

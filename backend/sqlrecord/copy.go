@@ -55,8 +55,8 @@ func (s *Store) Elements(ctx context.Context, q backend.Query, f *mapping.Field,
 	return all, err
 }
 
-// Set counts the records of these that have a value in a field, and those that are there without one.
-func (s *Store) Set(ctx context.Context, f *mapping.Field, r *mapping.Resource, ids []int32) (set, unset int, err error) {
+// CountSet counts the records of these that have a value in a field, and those that are there without one.
+func (s *Store) CountSet(ctx context.Context, f *mapping.Field, r *mapping.Resource, ids []int32) (set, unset int, err error) {
 	t := s.tables[r]
 	return set, unset, s.byIDs(ctx, t, "SELECT count("+t.columns[f.Index]+"), count(*)", []Column{Number, Number}, r.ID, ids, func(row []mapping.Value) error {
 		set += int(row[0].Int())
