@@ -14,9 +14,9 @@ import (
 	"frontdesk/mapping/sheet"
 )
 
-// errChangedMember says that a record lacks what all records had, and is not known to be without a value.
+// errChangedMember says that a record lacks what all records had.
 func errChangedMember(r *sheet.Resource, f *mapping.Field) error {
-	return fmt.Errorf("%w: %s: a record has no %s, which all had", backend.ErrChanged, r.Name, f.Name)
+	return fmt.Errorf("%w: %s: a record that had %s, as all others, has it no more", backend.ErrChanged, r.Name, f.Name)
 }
 
 // readAgain is how often a record is read at most while others change its copy.
@@ -63,7 +63,7 @@ func (c *copied) readOnce(ctx context.Context, r *sheet.Resource, client auth.Cl
 			if !p.has(f) {
 				continue
 			}
-			if _, unset, err := c.records.CountSet(ctx, f, r.Resource, []int32{id}); err != nil || unset == 0 {
+			if set, _, err := c.records.CountSet(ctx, f, r.Resource, []int32{id}); err != nil || set > 0 {
 				c.fly(&p.walks)
 				return taken{}, cmp.Or(ownFailure("copy of a record", err), errChangedMember(r, f))
 			}
