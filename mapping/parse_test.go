@@ -15,7 +15,11 @@ import (
 )
 
 // What is drawn is the same in each run; -rapid.seed has it drawn otherwise.
-func init() { _ = flag.Set("rapid.seed", "1") }
+func init() {
+	if err := flag.Set("rapid.seed", "1"); err != nil {
+		panic(err)
+	}
+}
 
 // TestWords holds errors as their operations word them, and what is read of the words, to testdata/words.tsv. There
 // LONG has 101 characters, and CUT is what is shown of it.

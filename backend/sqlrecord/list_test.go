@@ -18,7 +18,11 @@ import (
 )
 
 // What is drawn is the same in each run; -rapid.seed has it drawn otherwise.
-func init() { _ = flag.Set("rapid.seed", "1") }
+func init() {
+	if err := flag.Set("rapid.seed", "1"); err != nil {
+		panic(err)
+	}
+}
 
 func TestListOfASnapshot(t *testing.T) {
 	onStores(t, func(t *testing.T, s *fixture) {

@@ -9,7 +9,11 @@ import (
 )
 
 // What is drawn is the same in each run; -rapid.seed has it drawn otherwise.
-func init() { _ = flag.Set("rapid.seed", "1") }
+func init() {
+	if err := flag.Set("rapid.seed", "1"); err != nil {
+		panic(err)
+	}
+}
 
 // TestDistanceGivesUp: a bound changes no distance up to it, and none above it seems near.
 func TestDistanceGivesUp(t *testing.T) {
