@@ -134,7 +134,7 @@ func (x *tables) follows(db sqlrecord.DB, hear func(context.Context, asked) erro
 	return f
 }
 
-// prepared runs statements in the database of what is followed, before anybody looks.
+// prepared makes the tables of what is followed, and runs statements before anybody looks.
 func (x *tables) prepared(db sqlrecord.DB, statements ...string) {
 	x.t.Helper()
 	require.NoError(x.t, x.follows(db, nil).Close())

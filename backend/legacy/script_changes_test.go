@@ -32,10 +32,14 @@ func (p *play) changes(verb, rest, want string) bool {
 	f := &p.following
 	if f.db == nil && (verb == "own" || verb == "follow") {
 		f.db, f.cursors = ownDatabases(p.t, p.engine)(), map[int64]string{}
+		if verb == "own" {
+			p.prepared(f.db)
+		}
 	}
 	switch verb {
 	case "own": // a statement in the gateway's own database, before anybody looks
-		p.prepared(f.db, rest)
+		_, err := sqlrecord.Change(p.t.Context(), f.db, rest)
+		require.NoError(p.t, err)
 	case "follow":
 		f.by = p.follows(f.db, nil)
 		f.read = p.looked()

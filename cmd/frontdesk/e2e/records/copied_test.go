@@ -219,7 +219,7 @@ func TestBeforeACopyIsWhole(t *testing.T) {
 		}
 		return false
 	})
-	s.serve(t, seldom, "", ", timeout: 1s")
+	s.serve(t, seldom, "", ", timeout: 4s")
 	for _, path := range []string{"/contact", "/contact?name=Card+1", "/changes?resource=contact"} {
 		a := s.fails(t, s.token, "backend_unavailable", "GET "+path)
 		require.NotEmpty(t, a.Header.Get("Retry-After"), path)

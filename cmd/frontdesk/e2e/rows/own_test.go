@@ -271,15 +271,17 @@ func tenWrongLogins(p *setting) []rig.Answer {
 }
 
 // neverAnswered asks a desk whose backend waits until it is given up on.
-func neverAnswered(p *setting) []rig.Answer {
+func neverAnswered(p *setting) (answers []rig.Answer) {
 	var f rig.Faults
-	d := rig.Start(p.T, rig.Options{DSN: rig.Engines[0].DSN(p.T), Wrap: f.Wrap, Backend: ", timeout: 2s"})
-	f.Set(func(ctx context.Context) error {
-		<-ctx.Done()
-		return ctx.Err()
+	rig.InBubble(p.T.(*testing.T), rig.Options{Wrap: f.Wrap}, func(_ *testing.T, d *rig.Desk) {
+		token := d.Login(rig.FullKey, "demo")
+		f.Set(func(ctx context.Context) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		answers = []rig.Answer{d.Call("GET", "/contact/1", token, ""), d.Call("POST", "/contact", token, `{"kind":"person","name":"A"}`)}
 	})
-	token := d.Login(rig.FullKey, "demo")
-	return []rig.Answer{d.Call("GET", "/contact/1", token, ""), d.Call("POST", "/contact", token, `{"kind":"person","name":"A"}`)}
+	return answers
 }
 
 // startBackup is the id of a backup that was begun.
