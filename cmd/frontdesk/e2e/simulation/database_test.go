@@ -98,7 +98,7 @@ func again(w *world, name string, f func(*sql.DB) error) error {
 // busy is SQLite's code for a lock of somebody else's.
 const busy = 5
 
-// execute changes a database as others do.
+// execute changes a database as others do. Where others write already, statements of one text need a transaction.
 func execute(w *world, name, text string, values ...any) error {
 	return again(w, name, func(db *sql.DB) error {
 		_, err := db.ExecContext(w.t.Context(), text, values...)

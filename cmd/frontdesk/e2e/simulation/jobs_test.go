@@ -30,9 +30,11 @@ func (w *world) logJobs() {
 		}
 		return all
 	}
-	require.NoError(w.t, execute(w, w.jobsFile(), `CREATE TABLE job_step (step TEXT PRIMARY KEY, job TEXT);
+	require.NoError(w.t, execute(w, w.jobsFile(), `BEGIN IMMEDIATE; -- of half of it, tried again, the first half would be there already
+CREATE TABLE job_step (step TEXT PRIMARY KEY, job TEXT);
 CREATE TRIGGER job_begun AFTER INSERT ON callback_job BEGIN INSERT OR IGNORE INTO job_step VALUES (`+outline("NEW")+`, NEW.id); END;
-CREATE TRIGGER job_stepped AFTER UPDATE OF document ON callback_job BEGIN INSERT OR IGNORE INTO job_step VALUES (`+outline("OLD")+` || ' > ' || `+outline("NEW")+`, NEW.id); END;`))
+CREATE TRIGGER job_stepped AFTER UPDATE OF document ON callback_job BEGIN INSERT OR IGNORE INTO job_step VALUES (`+outline("OLD")+` || ' > ' || `+outline("NEW")+`, NEW.id); END;
+COMMIT;`))
 }
 
 // judgeJobs wants each step to be one that the search of all courses of a job knows, whatever was killed.
