@@ -170,7 +170,7 @@ func TestPostgresLocks(t *testing.T) {
 		waits := 0
 		text := `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND clock_timestamp() - query_start > interval '100 ms'`
 		require.NoError(t, look.QueryRow(t.Context(), text).Scan(&waits))
-		return waits == 1
+		return waits > 0
 	})
 	require.NoError(t, locks.Rollback(t.Context()))
 	require.NoError(t, <-read)
