@@ -207,7 +207,7 @@ func (t *T) own(r *Resource) int {
 
 // create makes a record with the required values and these, and has it deleted when
 // the run ends. If a short code among the values is taken, create tries another, and
-// changes the values.
+// changes the values; a plate that it drew itself, it draws anew.
 func (t *T) create(r *Resource, more values) int {
 	_, id := t.createAnswer(r, more)
 	return id
