@@ -23,6 +23,7 @@ type cluster struct {
 	once sync.Once
 	err  error
 	node *Node
+	up   atomic.Bool // node is started
 	next atomic.Int64
 
 	templates sync.Map // by name: func() error, which makes one
@@ -87,7 +88,10 @@ func PostgresLike(t testing.TB, name string, prepare func(dsn string) error) str
 // ready starts the cluster for the first test that wants it.
 func ready(t testing.TB) {
 	t.Helper()
-	shared.once.Do(func() { shared.node, shared.err = newPrimary(nil) })
+	shared.once.Do(func() {
+		shared.node, shared.err = newPrimary(nil)
+		shared.up.Store(shared.err == nil)
+	})
 	installed(t, shared.err)
 }
 
@@ -144,6 +148,18 @@ func (c *cluster) dsn(database string) string { return c.node.DSN(database) }
 
 func (c *cluster) admin(sql string) error {
 	return Execute(c.node.DSN("postgres"), sql)
+}
+
+// Gone waits until the server has no session left of a program that was killed, by the application_name of its
+// sessions: the server does what it had been asked before it notices.
+func Gone(t testing.TB, application string) {
+	t.Helper()
+	if !shared.up.Load() {
+		return
+	}
+	await.True(t, func() bool {
+		return shared.node.Ask(t, "SELECT count(*) FROM pg_stat_activity WHERE application_name = '"+application+"'") == "0"
+	}, "%s is killed, and has sessions", application)
 }
 
 // StopPostgres takes the server away from everybody, as a crash would, and returns

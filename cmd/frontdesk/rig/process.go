@@ -13,11 +13,14 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
+
+	"frontdesk/backend/sqlrecord/sqltest"
 )
 
 // CommandLine runs a command with a configuration for that database, and returns
@@ -120,7 +123,12 @@ type Child struct {
 	Desk
 	Process *exec.Cmd
 	Ended   chan struct{} // after which code is known
+
+	application string // under which PostgreSQL knows it
 }
+
+// launched counts the children of this run.
+var launched atomic.Int64
 
 // StartChild starts frontdesk serve on a database that is there.
 func StartChild(t testing.TB, o Options) *Child {
@@ -143,7 +151,8 @@ func (c *Child) Launch(program, file string, o Options) {
 	if o.Descriptors > 0 {
 		c.Process = exec.Command("/bin/sh", "-c", `ulimit -n "$1"; shift; exec "$@"`, "sh", strconv.Itoa(o.Descriptors), program, "serve", "--config", file)
 	}
-	c.Process.Env = append(append(os.Environ(), "GOGC="), o.Environ...) // as it is shipped: the tests have their own
+	c.application = fmt.Sprint("child ", launched.Add(1))
+	c.Process.Env = append(append(os.Environ(), "GOGC=", "PGAPPNAME="+c.application), o.Environ...) // GOGC as it is shipped: the tests have their own
 	c.Process.Stderr = c.Log
 	if o.Stderr != nil {
 		c.Process.Stderr = o.Stderr
@@ -162,7 +171,7 @@ func (c *Child) Launch(program, file string, o Options) {
 		_ = process.Wait() // how it ended is in ProcessState
 		c.Code = process.ProcessState.ExitCode()
 	}()
-	t.Cleanup(c.Kill)
+	t.Cleanup(c.kill)
 	select {
 	case c.Base = <-ready:
 	case <-c.Ended:
@@ -170,8 +179,13 @@ func (c *Child) Launch(program, file string, o Options) {
 	}
 }
 
-// Kill ends the process with no chance to clean up, and waits until it is gone.
+// Kill ends the process with no chance to clean up, and waits until it is gone, and what PostgreSQL was doing for it.
 func (c *Child) Kill() {
+	c.kill()
+	sqltest.Gone(c.T, c.application)
+}
+
+func (c *Child) kill() {
 	_ = c.Process.Process.Kill() // it may have ended by itself
 	<-c.Ended
 	c.HTTP.CloseIdleConnections()

@@ -100,7 +100,7 @@ func (k *killRun) untilKilled(round int) (all []*attempt) {
 		})
 	}
 	end.Wait()
-	<-c.Ended
+	c.Kill() // again, to wait for the end of what was asked
 	return slices.Concat(attempts...)
 }
 
