@@ -107,13 +107,14 @@ func (w *world) moment(kind string) {
 
 // pauses is a pause before, within or after a call of the system, which now and then is long: whoever has
 // done something says so later than whoever has done something since.
-func (w *world) pauses(when string) {
+func (w *world) pauses(when string) (d time.Duration) {
 	w.moment(when)
-	d := w.net.Delay()
+	d = w.net.Delay()
 	if when == "after" && d < 8*time.Microsecond {
 		d *= 500_000
 	}
 	time.Sleep(d)
+	return d
 }
 
 // before is what happened in the minute before the first violation, and up to the last one that is told: the
