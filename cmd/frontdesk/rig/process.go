@@ -185,6 +185,7 @@ func (c *Child) Kill() {
 	sqltest.Gone(c.T, c.application)
 }
 
+// kill is Kill without the wait: when a test ends, a lock that it still holds may keep a session.
 func (c *Child) kill() {
 	_ = c.Process.Process.Kill() // it may have ended by itself
 	<-c.Ended
