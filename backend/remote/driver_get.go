@@ -56,20 +56,35 @@ func (c *copied) readOnce(ctx context.Context, r *sheet.Resource, client auth.Cl
 	if t.rec.ID() != id {
 		return taken{}, unexpected(fmt.Errorf("%s: another record came than was asked for", r.Name))
 	}
-	if s := c.sources[r.Resource]; s != nil && s.r == r {
-		p := s.of(c, client)
-		for _, i := range t.absent {
-			f := r.Fields[i].Field
-			if !p.has(f) {
-				continue
-			}
-			if set, _, err := c.records.CountSet(ctx, f, r.Resource, []int32{id}); err != nil || set > 0 {
-				c.fly(&p.walks)
-				return taken{}, cmp.Or(ownFailure("copy of a record", err), errChangedMember(r, f))
-			}
-		}
+	err = c.lost(r, client, t, func(f *mapping.Field) (bool, error) {
+		set, _, err := c.records.CountSet(ctx, f, r.Resource, []int32{id})
+		return set > 0, err
+	})
+	if err != nil {
+		return taken{}, err
 	}
 	return t, c.keep(ctx, r, before, t)
+}
+
+// lost fails if a record lacks what all records had at the last walk, and what it should have itself.
+// Then the service has changed, and a walk finds out how.
+func (c *copied) lost(r *sheet.Resource, client auth.Client, t taken, should func(*mapping.Field) (bool, error)) error {
+	s := c.sources[r.Resource]
+	if s == nil || s.r != r {
+		return nil
+	}
+	p := s.of(c, client)
+	for _, i := range t.absent {
+		f := r.Fields[i].Field
+		if !p.has(f) {
+			continue
+		}
+		if set, err := should(f); err != nil || set {
+			c.fly(&p.walks)
+			return cmp.Or(ownFailure("copy of a record", err), errChangedMember(r, f))
+		}
+	}
+	return nil
 }
 
 // nobodys is the error of a record without a client: not found, unless it belonged to the client

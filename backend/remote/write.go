@@ -90,7 +90,7 @@ func (d *Driver) writable(ctx context.Context, r *sheet.Resource, client auth.Cl
 
 // Create stores a record.
 func (w *writing) Create(ctx context.Context, client auth.Client, rec mapping.Record) (mapping.Record, error) {
-	return w.change(ctx, client, rec.Resource, func(r *sheet.Resource) (taken, error) {
+	return w.change(ctx, client, rec, func(r *sheet.Resource) (taken, error) {
 		if err := w.belongs(ctx, r, client, rec); err != nil {
 			return taken{}, err
 		}
@@ -100,7 +100,7 @@ func (w *writing) Create(ctx context.Context, client auth.Client, rec mapping.Re
 
 // Update changes a record.
 func (w *writing) Update(ctx context.Context, client auth.Client, before, patch mapping.Record) (mapping.Record, error) {
-	return w.change(ctx, client, before.Resource, func(r *sheet.Resource) (taken, error) {
+	return w.change(ctx, client, before.Merge(patch), func(r *sheet.Resource) (taken, error) {
 		had, err := w.had(ctx, r, client, before)
 		if err == nil {
 			err = w.belongs(ctx, r, client, patch)
@@ -114,7 +114,7 @@ func (w *writing) Update(ctx context.Context, client auth.Client, before, patch 
 
 // Delete removes a record.
 func (w *writing) Delete(ctx context.Context, client auth.Client, before mapping.Record) error {
-	_, err := w.change(ctx, client, before.Resource, func(r *sheet.Resource) (taken, error) {
+	_, err := w.change(ctx, client, before, func(r *sheet.Resource) (taken, error) {
 		had, err := w.had(ctx, r, client, before)
 		if err != nil {
 			return taken{}, err
@@ -146,13 +146,21 @@ func (w *writing) had(ctx context.Context, r *sheet.Resource, client auth.Client
 	return w.element(ctx, r, backend.Query{Client: client, ID: before.ID()})
 }
 
-// change sends a write, and stores its result in the copy.
-func (w *writing) change(ctx context.Context, client auth.Client, m *mapping.Resource, send func(*sheet.Resource) (taken, error)) (mapping.Record, error) {
-	r := w.Sheet.Resources[m]
+// change sends a write, and stores its result in the copy. After is the record as it should be then.
+func (w *writing) change(ctx context.Context, client auth.Client, after mapping.Record, send func(*sheet.Resource) (taken, error)) (mapping.Record, error) {
+	r := w.Sheet.Resources[after.Resource]
 	if err := w.writable(ctx, r, client); err != nil {
 		return mapping.Record{}, err
 	}
 	t, err := send(r)
+	if err == nil {
+		err = w.copy.lost(r, client, t, func(f *mapping.Field) (bool, error) { // where it was read anew
+			return after.Values[f.Index].IsSet() && !t.rec.Values[f.Index].IsSet(), nil
+		})
+		if err != nil {
+			err = afterWrite{err}
+		}
+	}
 	if err := w.Ended(err, isUndone(err)); err != nil {
 		return mapping.Record{}, err
 	}
