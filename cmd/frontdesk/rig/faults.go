@@ -3,8 +3,10 @@ package rig
 import (
 	"context"
 	"errors"
+	"io"
 	"sync"
 
+	"frontdesk/auth"
 	"frontdesk/backend"
 	"frontdesk/mapping"
 )
@@ -119,6 +121,13 @@ func (d faultyDriver) FindAddress(ctx context.Context, a backend.Address) (backe
 		return a, false, err
 	}
 	return d.FullDriver.FindAddress(ctx, a)
+}
+
+func (d faultyDriver) Export(ctx context.Context, client auth.Client, w io.Writer) (backend.Manifest, error) {
+	if err := d.faults.before(ctx); err != nil {
+		return backend.Manifest{}, err
+	}
+	return d.FullDriver.Export(ctx, client, w)
 }
 
 func (d faultyDriver) Ping(ctx context.Context) error {
