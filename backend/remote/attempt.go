@@ -22,6 +22,16 @@ func settling(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 }
 
+// answering is the context for what the answer to a write needs once it is done: for as long as its
+// request may take, and long enough to settle even if the client has gone.
+func answering(ctx context.Context) (context.Context, context.CancelFunc) {
+	until := time.Now().Add(settleTimeout)
+	if end, bound := ctx.Deadline(); bound && end.After(until) {
+		until = end
+	}
+	return context.WithDeadline(context.WithoutCancel(ctx), until)
+}
+
 // isUndone reports whether an error is the service's answer that it did not carry out the write.
 func isUndone(err error) bool {
 	if errors.Is(err, backend.ErrStale) || errors.Is(err, backend.ErrNotFound) {

@@ -291,3 +291,55 @@ func (c deafConn) Write(b []byte) (int, error) {
 	}
 	return c.Conn.Write(b)
 }
+
+// elsewhereSheet is that of a rack with the lines of its orders in a list of their own.
+const elsewhereSheet = `format: 2
+source: {http: {url: "${SERVICE_URL}", walk: {query: {page: "{page.number}", limit: "{page.limit}"}, result: items, paging: {style: page, size: 10}}}}
+keep: keep.db
+rules: backend
+client: org
+accounts: {users: []}
+resources:
+  contact: {path: /contacts, key: {path: id, id: kept}, fields: {kind: {path: kind, codes: {P: person}}, name: name}}
+  order:
+    path: /orders
+    key: {path: nr, id: kept}
+    fields: {contact_id: contact, kind: {constant: sales}, order_status: {constant: open}, order_date: {constant: "2026-01-01T00:00:00Z"}, description: note, orderlines: {readonly: true}}
+  orderline: {path: /lines, key: {path: id, id: kept}, client: {through: order_id}, fields: {order_id: ord, description: text, quantity: qty, price: price, turnover_group_id: {absent: true}}}
+`
+
+// TestAnswerToAWriteWaits: before, what the answer to a write needed beside the record had two seconds, of
+// whatever a request may take, and then the write was answered as failed, though it was done.
+func TestAnswerToAWriteWaits(t *testing.T) {
+	for lines, answered := range map[time.Duration]bool{5 * time.Second: true, time.Hour: false} {
+		t.Run(lines.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := remotetest.NewRack()
+				file := t.TempDir() + "/elsewhere.yaml"
+				require.NoError(t, os.WriteFile(file, []byte(elsewhereSheet), 0o600))
+				d := open(t, Options{Sheet: loadSheetFile(t, file, "http://127.0.0.1:1"), IDStore: openIDStore(t), Dial: inMemory(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if r.URL.Path == "/lines" {
+						select {
+						case <-time.After(lines):
+						case <-r.Context().Done():
+						}
+					}
+					s.ServeHTTP(w, r)
+				}))})
+				c, orders := strict(t, d, time.Minute), d.Sheet.Model.Resource("order")
+				page, err := c.List(bg(), orders, backend.Query{Client: north, Limit: 1})
+				require.NoError(t, err)
+				require.Len(t, page.Records, 1)
+				begun := time.Now()
+				rec, err := c.Update(bg(), north, page.Records[0].ID(), patch(t, orders, `{"description":"Changed"}`), backend.Write{})
+				if !answered {
+					require.ErrorContains(t, err, "the copy of orderline is not whole yet")
+					require.Less(t, time.Since(begun), time.Minute)
+					return
+				}
+				require.NoError(t, err)
+				require.Equal(t, "Changed", rec.Get("description").Text())
+			})
+		})
+	}
+}

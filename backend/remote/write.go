@@ -165,9 +165,9 @@ func (w *writing) change(ctx context.Context, client auth.Client, after mapping.
 		return mapping.Record{}, err
 	}
 	// The write is done: the next walk finds what the copy lacks of it.
-	settled, cancel := settling(ctx)
+	ctx, cancel := answering(ctx)
 	defer cancel()
-	if err := w.keepWritten(settled, r, client, t); err != nil {
+	if err := w.keepWritten(ctx, r, client, t); err != nil {
 		w.Log.Error("a record that was written is not in the copy; the next walk brings it in", zap.String("resource", r.Name), zap.Error(err))
 	}
 	if t.gone {
@@ -176,7 +176,7 @@ func (w *writing) change(ctx context.Context, client auth.Client, after mapping.
 	if t.err != nil || t.hidden || t.client != client.ID && t.client != 0 {
 		return mapping.Record{}, fmt.Errorf("%w: after the write was done: %w", backend.ErrUnexpected, errors.Join(t.err, errors.New("the record cannot be shown")))
 	}
-	return w.complete(settled, r, backend.Query{Client: client, Tagged: true, Fields: within(r)}, &t)
+	return w.complete(ctx, r, backend.Query{Client: client, Tagged: true, Fields: within(r)}, &t)
 }
 
 // within are the arrays in the answer to a write: those within the record.
