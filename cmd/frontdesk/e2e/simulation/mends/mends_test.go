@@ -18,19 +18,14 @@ import (
 
 // enoughMends is how many of the mends in testdata have to be found where they are undone. Each is a patch that
 // undoes one; its first line names the commit, its second one the tests whose days it is of. When they were measured
-// 33 were found: which of two goroutines goes first is not drawn by a seed.
+// 35 were found: which of two goroutines goes first is not drawn by a seed.
 const enoughMends = 30
 
 // TestMendsApply wants each of them to fit the program as it is: it applies, and what it changes compiles.
 func TestMendsApply(t *testing.T) {
 	for _, patch := range mends(t, "*") {
-		text, err := os.ReadFile(patch)
-		require.NoError(t, err)
-		build := []string{"build", "-overlay", overlay(t, patch, t.TempDir())}
-		for _, line := range changedFile.FindAllStringSubmatch(string(text), -1) {
-			build = append(build, "frontdesk/"+path.Dir(line[1]))
-		}
-		out, err := exec.Command("go", build...).CombinedOutput()
+		file, packages := overlay(t, patch, t.TempDir())
+		out, err := exec.Command("go", append([]string{"build", "-overlay", file}, packages...)...).CombinedOutput()
 		require.NoError(t, err, "%s does not compile any more: %s", patch, out)
 	}
 }
@@ -61,7 +56,7 @@ func TestForeignMends(t *testing.T) {
 		}
 		t.Logf("%s: %s", filepath.Base(patch), by)
 	}
-	if len(all) > enoughMends {
+	if pattern == "*" {
 		require.GreaterOrEqual(t, found, enoughMends)
 	}
 }
@@ -70,7 +65,8 @@ func TestForeignMends(t *testing.T) {
 func foundBy(t *testing.T, patch string) string {
 	folder := t.TempDir()
 	program := filepath.Join(folder, "simulation.test")
-	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay(t, patch, folder), "-o", program, "frontdesk/cmd/frontdesk/e2e/simulation")
+	replaced, _ := overlay(t, patch, folder)
+	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", replaced, "-o", program, "frontdesk/cmd/frontdesk/e2e/simulation")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s: %s", patch, out)
 	text, err := os.ReadFile(patch)
@@ -96,21 +92,21 @@ func firstBroken(out string) string {
 	return strings.TrimSpace(out[:min(len(out), 300)])
 }
 
-var changedFile = regexp.MustCompile(`(?m)^\+\+\+ b/(\S+)$`)
-
-// overlay writes the files that a patch changes, and which they replace, as go build takes it.
-func overlay(t *testing.T, patch, folder string) (file string) {
+// overlay writes the files that a patch changes, and which they replace, as go build takes it. It returns
+// the packages of them, too.
+func overlay(t *testing.T, patch, folder string) (file string, packages []string) {
 	root := sqltest.Repository()
 	text, err := os.ReadFile(patch)
 	require.NoError(t, err)
 	replace := map[string]string{}
-	for _, line := range changedFile.FindAllStringSubmatch(string(text), -1) {
+	for _, line := range regexp.MustCompile(`(?m)^\+\+\+ b/(\S+)$`).FindAllStringSubmatch(string(text), -1) {
 		data, err := os.ReadFile(filepath.Join(root, line[1]))
 		require.NoError(t, err)
 		changed := filepath.Join(folder, line[1])
 		require.NoError(t, os.MkdirAll(filepath.Dir(changed), 0o700))
 		require.NoError(t, os.WriteFile(changed, data, 0o600))
 		replace[filepath.Join(root, line[1])] = changed
+		packages = append(packages, "frontdesk/"+path.Dir(line[1]))
 	}
 	apply := exec.Command("git", "-C", folder, "apply")
 	apply.Stdin = strings.NewReader(string(text))
@@ -120,5 +116,5 @@ func overlay(t *testing.T, patch, folder string) (file string) {
 	require.NoError(t, err)
 	file = filepath.Join(folder, "overlay.json")
 	require.NoError(t, os.WriteFile(file, data, 0o600))
-	return file
+	return file, packages
 }
